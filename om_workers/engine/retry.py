@@ -1,0 +1,87 @@
+"""What happens to a job after an attempt, by outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+PROBE_SECONDS = 3_600
+_LONGEST_SECONDS = 120.0
+
+
+class Outcome(StrEnum):
+    """How an attempt ended; each one is counted apart."""
+
+    STORED = "stored"
+    EMPTY = "empty"
+    UNUSABLE = "unusable"
+    REFUSED = "refused"
+    TOO_LARGE = "too_large"
+    RATE_LIMITED = "rate_limited"
+    TRANSPORT = "transport"
+    AUTH = "auth"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+    HANDED_BACK = "handed_back"
+
+
+class NextStep(StrEnum):
+    """What becomes of the job."""
+
+    RETRY = "retry"
+    SHRINK = "shrink"
+    STAND_IN = "stand_in"
+    PARK = "park"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One outcome's policy: how often it is simply tried again, and what comes then.
+
+    ``wait``: whether retries back off. ``then``: what follows ``tries`` failures of this kind at one size.
+    """
+
+    tries: int
+    wait: bool
+    then: NextStep
+
+
+RULES: dict[Outcome, Rule] = {
+    Outcome.EMPTY: Rule(tries=1, wait=False, then=NextStep.STAND_IN),
+    Outcome.UNUSABLE: Rule(tries=2, wait=True, then=NextStep.SHRINK),
+    Outcome.REFUSED: Rule(tries=1, wait=True, then=NextStep.SHRINK),
+    Outcome.TOO_LARGE: Rule(tries=0, wait=False, then=NextStep.SHRINK),
+    Outcome.RATE_LIMITED: Rule(tries=12, wait=True, then=NextStep.PARK),
+    Outcome.TRANSPORT: Rule(tries=8, wait=True, then=NextStep.PARK),
+    Outcome.AUTH: Rule(tries=0, wait=False, then=NextStep.PARK),
+    Outcome.LOST: Rule(tries=2, wait=False, then=NextStep.SHRINK),
+}
+"""The table of RULES 6.6. Outcomes that are not here (stored, cancelled, handed back) need no decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision for one failed attempt: the next step, and the seconds before it."""
+
+    step: NextStep
+    delay_seconds: float = 0.0
+
+
+def verdict(
+    outcome: Outcome, failures: int, *, jitter: float = 0.0, retry_after_seconds: float | None = None
+) -> Verdict:
+    """What to do after the ``failures``-th failure of this kind at the job's present size (1 = the first).
+
+    ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound.
+    """
+    rule = RULES[outcome]
+    if failures > rule.tries:
+        return Verdict(rule.then, PROBE_SECONDS if rule.then is NextStep.PARK else 0.0)
+    delay = backoff_seconds(failures - 1, jitter=jitter) if rule.wait else 0.0
+    return Verdict(NextStep.RETRY, max(delay, retry_after_seconds or 0.0))
+
+
+def backoff_seconds(retry: int, *, jitter: float) -> float:
+    """Seconds before retry ``retry`` (from 0): 1, 2, 4 … up to 120, spread by ``jitter`` x 20 % (RULES 6.5)."""
+    base = min(2.0 ** min(retry, 16), _LONGEST_SECONDS)
+    return max(0.0, base * (1 + 0.2 * jitter))
