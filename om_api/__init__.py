@@ -1,0 +1,1 @@
+"""The HTTP interface: decodes requests, calls services, encodes answers."""

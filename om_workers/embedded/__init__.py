@@ -1,0 +1,1 @@
+"""Runs the services the embedded stack needs as supervised child processes."""
