@@ -67,13 +67,13 @@ def _demotion(home: Path) -> tuple[str, ...]:
 
 def _readable(binaries: Path, prefix: tuple[str, ...], home: Path) -> Path:
     """The binaries, copied when the server's user cannot reach them where they are (a checkout in root's home)."""
-    if subprocess.run([*prefix, str(binaries / "postgres"), "--version"], check=False, capture_output=True).returncode:
-        package = binaries.parents[1]
-        for folder in (package, package.with_suffix(".libs")):
-            if folder.exists():
-                shutil.copytree(folder, home / folder.name)
-        return home / package.name / "pginstall" / "bin"
-    return binaries
+    if subprocess.run([*prefix, "test", "-x", str(binaries / "postgres")], check=False).returncode == 0:
+        return binaries
+    package = binaries.parents[1]
+    for folder in (package, package.with_suffix(".libs")):
+        if folder.exists():
+            shutil.copytree(folder, home / folder.name)
+    return home / package.name / "pginstall" / "bin"
 
 
 def _make_cluster(binaries: Path, prefix: tuple[str, ...], home: Path) -> None:
