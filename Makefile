@@ -11,6 +11,9 @@ APART := $(wildcard tests/chaos tests/soak tests/bench)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
+# Some machines forbid Python to keep its bytecode; every start would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up test check format lock ci clean
 
