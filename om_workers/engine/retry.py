@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from om_workers.engine.jobs import Lane
+
 PROBE_SECONDS = 3_600
 _LONGEST_SECONDS = 120.0
 
@@ -46,15 +48,28 @@ class Rule:
     then: NextStep
 
 
-RULES: dict[Outcome, Rule] = {
-    Outcome.EMPTY: Rule(tries=1, wait=False, then=NextStep.STAND_IN),
-    Outcome.UNUSABLE: Rule(tries=2, wait=True, then=NextStep.SHRINK),
-    Outcome.REFUSED: Rule(tries=1, wait=True, then=NextStep.SHRINK),
-    Outcome.TOO_LARGE: Rule(tries=0, wait=False, then=NextStep.SHRINK),
+_SHARED: dict[Outcome, Rule] = {
     Outcome.RATE_LIMITED: Rule(tries=12, wait=True, then=NextStep.PARK),
     Outcome.TRANSPORT: Rule(tries=8, wait=True, then=NextStep.PARK),
     Outcome.AUTH: Rule(tries=0, wait=False, then=NextStep.PARK),
-    Outcome.LOST: Rule(tries=2, wait=False, then=NextStep.SHRINK),
+}
+RULES: dict[Lane, dict[Outcome, Rule]] = {
+    Lane.OBSERVE: {
+        **_SHARED,
+        Outcome.EMPTY: Rule(tries=1, wait=False, then=NextStep.STAND_IN),
+        Outcome.UNUSABLE: Rule(tries=2, wait=True, then=NextStep.SHRINK),
+        Outcome.REFUSED: Rule(tries=1, wait=True, then=NextStep.SHRINK),
+        Outcome.TOO_LARGE: Rule(tries=0, wait=False, then=NextStep.SHRINK),
+        Outcome.LOST: Rule(tries=2, wait=False, then=NextStep.SHRINK),
+    },
+    Lane.REFLECT: {
+        **_SHARED,
+        Outcome.EMPTY: Rule(tries=4, wait=True, then=NextStep.PARK),
+        Outcome.UNUSABLE: Rule(tries=4, wait=True, then=NextStep.PARK),
+        Outcome.REFUSED: Rule(tries=2, wait=True, then=NextStep.PARK),
+        Outcome.TOO_LARGE: Rule(tries=0, wait=False, then=NextStep.PARK),
+        Outcome.LOST: Rule(tries=4, wait=True, then=NextStep.PARK),
+    },
 }
 """The table of RULES 6.6. Outcomes that are not here (stored, cancelled, handed back) need no decision."""
 
@@ -68,13 +83,13 @@ class Verdict:
 
 
 def verdict(
-    outcome: Outcome, failures: int, *, jitter: float = 0.0, retry_after_seconds: float | None = None
+    outcome: Outcome, failures: int, *, lane: Lane, jitter: float = 0.0, retry_after_seconds: float | None = None
 ) -> Verdict:
     """What to do after the ``failures``-th failure of this kind at the job's present size (1 = the first).
 
     ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound.
     """
-    rule = RULES[outcome]
+    rule = RULES[lane][outcome]
     if failures > rule.tries:
         return Verdict(rule.then, PROBE_SECONDS if rule.then is NextStep.PARK else 0.0)
     delay = backoff_seconds(failures - 1, jitter=jitter) if rule.wait else 0.0

@@ -1,0 +1,1 @@
+"""Celery: how tasks reach workers."""

@@ -1,0 +1,57 @@
+"""The Celery application: at-most-once wake-ups, since rows hold the work."""
+
+from __future__ import annotations
+
+from celery import Celery
+from kombu import Queue
+
+from om_workers.engine.jobs import Lane
+
+QUEUES = {Lane.OBSERVE: "om.observe", Lane.REFLECT: "om.reflect"}
+CONTROL_QUEUE = "om.control"
+TASKS = {Lane.OBSERVE: "om.observe", Lane.REFLECT: "om.reflect"}
+SWEEP_TASK = "om.sweep"
+
+
+def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: float = 10.0) -> Celery:
+    """An application on the broker at ``redis_url``.
+
+    Tasks are popped and forgotten (no acknowledgements, results, ETA or retries of Celery's own): a lost one is sent
+    again by the sweep, and a repeated one finds its job taken. ``timeout_seconds`` bounds every call to the broker.
+    """
+    app = Celery("om_workers", broker=redis_url, set_as_current=False)
+    app.conf.update(
+        broker_transport_options={
+            "ack_emulation": False,
+            "socket_timeout": timeout_seconds,
+            "socket_connect_timeout": timeout_seconds,
+            "socket_keepalive": True,
+            "health_check_interval": 5,
+        },
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_pool_limit=10,
+        task_acks_late=False,
+        task_ignore_result=True,
+        task_store_errors_even_if_ignored=False,
+        task_default_queue=CONTROL_QUEUE,
+        task_queues=[Queue(name) for name in (*QUEUES.values(), CONTROL_QUEUE)],
+        task_create_missing_queues=False,
+        task_serializer="json",
+        accept_content=["json"],
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_enable_remote_control=True,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        beat_schedule={
+            "sweep": {
+                "task": SWEEP_TASK,
+                "schedule": sweep_seconds,
+                # A sweep that waited behind others is not worth running late.
+                "options": {"queue": CONTROL_QUEUE, "expires": sweep_seconds * 5, "ignore_result": True},
+            }
+        },
+        timezone="UTC",
+        enable_utc=True,
+    )
+    return app

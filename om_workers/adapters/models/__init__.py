@@ -1,0 +1,1 @@
+"""Models behind their providers; each SDK is imported when it is first needed."""

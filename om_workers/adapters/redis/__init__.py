@@ -1,0 +1,1 @@
+"""Redis: events on pub/sub, which may forget."""

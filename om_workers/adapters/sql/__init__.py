@@ -1,0 +1,1 @@
+"""The store over SQLite and PostgreSQL; the only place that knows SQLModel."""

@@ -1,0 +1,126 @@
+"""How a database is connected to, and how its errors and its clock are read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from om_workers.ports.clock import Clock
+from om_workers.ports.errors import BusyError, StoreFullError, StoreUnavailableError
+
+_WRITER = {"om_writer": True}
+LOCK_TIMEOUT_SECONDS = 5.0
+
+
+def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Engine:
+    """An engine for ``sqlite:///path`` or ``postgresql+psycopg://…`` whose transactions begin as ours must.
+
+    On SQLite a writer begins with ``BEGIN IMMEDIATE``: a transaction that reads first and then wants to write would fail
+    at once under load. On PostgreSQL a lock that cannot be had in ``lock_timeout_seconds`` is given up.
+    """
+    if url.startswith("sqlite"):
+        engine = create_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            connect_args={"timeout": lock_timeout_seconds, "check_same_thread": False},
+        )
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    milliseconds = int(lock_timeout_seconds * 1_000)
+    return create_engine(
+        _with_driver(url),
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        isolation_level="READ COMMITTED",
+        connect_args={"options": f"-c lock_timeout={milliseconds} -c timezone=UTC", "connect_timeout": 5},
+    )
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that may write; database errors come out as the port's."""
+    with translated(), engine.connect().execution_options(**_WRITER) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that sees one moment of the database."""
+    options: dict[str, Any] = {} if engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+    with translated(), engine.connect().execution_options(**options) as connection, connection.begin():
+        yield connection
+
+
+class DatabaseClock:
+    """Time from the database's own clock, so that processes with wrong clocks agree.
+
+    PostgreSQL's ``now()`` is the start of the transaction, before the lock was waited for, and would be too old here.
+    SQLite lives in one machine, whose clock the process reads itself.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def read(self, connection: Connection) -> datetime:
+        """This instant, in UTC."""
+        if connection.dialect.name != "postgresql":
+            return self._clock.now()
+        value: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        return value.astimezone(UTC)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Driver errors as the port's errors, with the cause kept."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _translate(error) from error
+
+
+def _translate(error: DBAPIError) -> Exception:
+    cause = error.orig
+    if isinstance(cause, sqlite3.OperationalError):
+        if "locked" in str(cause):
+            return BusyError()
+        if "full" in str(cause):
+            return StoreFullError()
+    if isinstance(cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+        return BusyError()
+    if isinstance(cause, psycopg.errors.SerializationFailure):
+        return BusyError()
+    if isinstance(cause, psycopg.errors.DiskFull):
+        return StoreFullError()
+    if isinstance(error, OperationalError) or error.connection_invalidated:
+        return StoreUnavailableError(f"the database does not answer: {type(cause).__name__}")
+    return error
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver would begin transactions by itself, deferred; ours begin in _begin_sqlite.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writer = connection.get_execution_options().get("om_writer", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+
+
+def _with_driver(url: str) -> str:
+    for scheme in ("postgresql://", "postgres://"):
+        if url.startswith(scheme):
+            return "postgresql+psycopg://" + url.removeprefix(scheme)
+    return url

@@ -1,0 +1,53 @@
+"""The ledger of model calls in SQL."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, insert, update
+
+from om_workers.adapters.sql.connection import DatabaseClock, writing
+from om_workers.adapters.sql.rows import MODEL_CALL
+from om_workers.ports.records import CallEnd, CallStart
+
+
+class SqlLedger:
+    """Ledger rows, within one transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def start(self, call: CallStart) -> None:
+        """Write a call as started."""
+        self._connection.execute(insert(MODEL_CALL).values(**asdict(call), state="started"))
+
+    def orphan(self, job_id: str, attempt: int, at: datetime) -> None:
+        """Close the attempt's calls that never finished as unknown."""
+        self._connection.execute(
+            update(MODEL_CALL)
+            .where(MODEL_CALL.c.job_id == job_id, MODEL_CALL.c.attempt == attempt, MODEL_CALL.c.state == "started")
+            .values(state="unknown", outcome="unknown", finished_at=at)
+        )
+
+
+class SqlLedgers:
+    """Ledger writes in short transactions of their own."""
+
+    def __init__(self, engine: Engine, clock: DatabaseClock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    def begin(self, call: CallStart) -> None:
+        """Write a call as started, before the model is asked."""
+        with writing(self._engine) as connection:
+            SqlLedger(connection).start(call)
+
+    def finish(self, call_id: str, end: CallEnd) -> None:
+        """Close a call with what is known of it; an answer to a call thought lost is still worth knowing."""
+        with writing(self._engine) as connection:
+            connection.execute(
+                update(MODEL_CALL)
+                .where(MODEL_CALL.c.id == call_id)
+                .values(**asdict(end), state="finished", finished_at=self._clock.read(connection))
+            )

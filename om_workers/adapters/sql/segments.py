@@ -1,0 +1,124 @@
+"""Lineages, positions and segments in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from om_workers.adapters.sql.rows import LINEAGE, POSITION, RANGE, SEGMENT, SOURCE, record
+from om_workers.ports.errors import NotFoundError
+from om_workers.ports.records import LineageRecord, PositionRecord, SegmentRecord, SegmentSize
+
+_ORDER = (SEGMENT.c.ordinal, SEGMENT.c.generation)
+_WITH_RANGE = SEGMENT.join(RANGE, RANGE.c.segment_id == SEGMENT.c.id)
+_SIZE_COLUMNS = (
+    SEGMENT.c.id,
+    SEGMENT.c.message_tokens,
+    SEGMENT.c.tokens,
+    SEGMENT.c.message_count,
+    SEGMENT.c.job_id,
+    SEGMENT.c.attempt,
+)
+_RANGE_COLUMNS = ("first_seq", "last_seq")
+
+
+class SqlSegments:
+    """Lineages and what they hold, within one transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def lineage(self, lineage_id: str) -> LineageRecord:
+        """The lineage; raises ``NotFoundError``."""
+        row = self._connection.execute(select(LINEAGE).where(LINEAGE.c.id == lineage_id)).mappings().first()
+        if row is None:
+            raise NotFoundError("there is no such lineage")
+        return record(LineageRecord, row)
+
+    def update_lineage(self, lineage_id: str, values: Mapping[str, Any]) -> None:
+        """Set these columns."""
+        self._connection.execute(update(LINEAGE).where(LINEAGE.c.id == lineage_id).values(**values))
+
+    def position(self, lineage_id: str, thread_id: str) -> PositionRecord:
+        """The position; raises ``NotFoundError``."""
+        where = (POSITION.c.lineage_id == lineage_id, POSITION.c.thread_id == thread_id)
+        row = self._connection.execute(select(POSITION).where(*where)).mappings().first()
+        if row is None:
+            raise NotFoundError("there is no such position")
+        return record(PositionRecord, row)
+
+    def update_position(self, lineage_id: str, thread_id: str, values: Mapping[str, Any]) -> None:
+        """Set these columns."""
+        where = (POSITION.c.lineage_id == lineage_id, POSITION.c.thread_id == thread_id)
+        self._connection.execute(update(POSITION).where(*where).values(**values))
+
+    def buffered(self, lineage_id: str) -> list[SegmentSize]:
+        """The buffered segments, oldest first."""
+        found = self._connection.execute(
+            select(*_SIZE_COLUMNS, RANGE.c.last_seq)
+            .select_from(_WITH_RANGE)
+            .where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state == "buffered")
+            .order_by(*_ORDER)
+        )
+        return [record(SegmentSize, row) for row in found.mappings()]
+
+    def in_state(self, lineage_id: str, *states: str) -> list[SegmentRecord]:
+        """The segments in these states, in order."""
+        found = self._connection.execute(
+            select(SEGMENT, RANGE.c.first_seq, RANGE.c.last_seq)
+            .select_from(_WITH_RANGE)
+            .where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states))
+            .order_by(*_ORDER)
+        )
+        return [record(SegmentRecord, row) for row in found.mappings()]
+
+    def states(self, segment_ids: Sequence[str]) -> dict[str, str]:
+        """The state of each of these segments."""
+        found = self._connection.execute(select(SEGMENT.c.id, SEGMENT.c.state).where(SEGMENT.c.id.in_(segment_ids)))
+        return {row.id: row.state for row in found}
+
+    def has_candidate(self, lineage_id: str) -> bool:
+        """Whether a candidate reflection waits."""
+        where = (SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state == "candidate")
+        return self._connection.execute(select(SEGMENT.c.id).where(*where)).first() is not None
+
+    def sources(self, segment_id: str) -> list[str]:
+        """Ids of the segments that a reflection replaces, oldest first."""
+        found = self._connection.execute(
+            select(SOURCE.c.source_id)
+            .select_from(SOURCE.join(SEGMENT, SEGMENT.c.id == SOURCE.c.source_id))
+            .where(SOURCE.c.segment_id == segment_id)
+            .order_by(*_ORDER)
+        )
+        return list(found.scalars())
+
+    def insert(self, segment: SegmentRecord, thread_id: str, *, sources: Sequence[str] = (), live: bool) -> None:
+        """Store a segment with its range and sources."""
+        values = asdict(segment)
+        span = {column: values.pop(column) for column in _RANGE_COLUMNS}
+        self._connection.execute(insert(SEGMENT).values(**values))
+        self._connection.execute(
+            insert(RANGE).values(
+                segment_id=segment.id, lineage_id=segment.lineage_id, thread_id=thread_id, live=live, **span
+            )
+        )
+        if sources:
+            rows = [{"segment_id": segment.id, "source_id": source} for source in sources]
+            self._connection.execute(insert(SOURCE), rows)
+
+    def set_state(self, segment_ids: Sequence[str], state: str, *, live: bool, at: datetime) -> None:
+        """Move segments to a state, and their ranges in or out of coverage."""
+        values: dict[str, Any] = {"state": state}
+        if state == "active":
+            values["activated_at"] = at
+        self._connection.execute(update(SEGMENT).where(SEGMENT.c.id.in_(segment_ids)).values(**values))
+        self._connection.execute(update(RANGE).where(RANGE.c.segment_id.in_(segment_ids)).values(live=live))
+
+    def serve(self, segment_id: str, text: str, tokens: int) -> None:
+        """Serve a shorter text of a segment from now on; the whole stays stored."""
+        values = {"served": text, "tokens": tokens, "degraded": True}
+        self._connection.execute(update(SEGMENT).where(SEGMENT.c.id == segment_id).values(**values))

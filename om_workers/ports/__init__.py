@@ -1,0 +1,1 @@
+"""What the services need from outside, as protocols and the records that cross them."""

@@ -1,0 +1,1 @@
+"""Use cases: each one a small callable over the ports."""

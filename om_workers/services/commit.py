@@ -1,0 +1,43 @@
+"""How a worker's result comes in: refused when anything it stood on has changed, otherwise stored and planned upon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from om_workers.engine.jobs import JobState
+from om_workers.ports.bundle import Ports
+from om_workers.services.claim import Claim
+from om_workers.services.planning import plan_memory
+from om_workers.services.state import MemoryView, view_in
+from om_workers.services.unit import Unit, memory_unit
+
+Settle = Callable[[Unit, MemoryView], None]
+
+
+def commit(ports: Ports, claim: Claim, settle: Settle) -> bool:
+    """Run ``settle`` under the memory's lock if the claim still holds, then plan; whether it did.
+
+    A newer fence or epoch means that the job has gone on without this worker: nothing changes then, whatever the lease's
+    expiry says (RULES 7.5).
+    """
+    with memory_unit(ports, claim.job.memory_id) as unit:
+        view = view_in(ports, unit.tx)
+        if not _holds(claim, view):
+            ports.log.warning("commit_refused", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
+            return False
+        settle(unit, view)
+        plan_memory(unit)
+    ports.log.info("attempt_ended", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
+    return True
+
+
+def _holds(claim: Claim, view: MemoryView) -> bool:
+    job = view.jobs.get(claim.job.lane)
+    return (
+        job is not None
+        and job.id == claim.job.id
+        and job.state is JobState.RUNNING
+        and view.leases[claim.job.lane].fence == claim.fence
+        and view.lineage.epoch == claim.epoch
+        and not view.lineage.frozen
+    )

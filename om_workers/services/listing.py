@@ -1,0 +1,41 @@
+"""Pages of what is stored: threads, messages, observations, events."""
+
+from __future__ import annotations
+
+from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import NotFoundError
+from om_workers.ports.records import EventRecord, SegmentRecord, StoredMessage, ThreadRecord, ThreadRef
+
+
+def list_threads(ports: Ports, tenant_id: str, *, resource: str | None, after: str, limit: int) -> list[ThreadRecord]:
+    """The tenant's threads in order of their id, behind ``after``."""
+    with ports.store.read() as snapshot:
+        return snapshot.list_threads(tenant_id, resource_id=resource, after=after, limit=limit)
+
+
+def list_messages(ports: Ports, tenant_id: str, thread: str, *, after: int, limit: int) -> list[StoredMessage]:
+    """Messages with seq > after, in order; raises ``NotFoundError``."""
+    with ports.store.read() as snapshot:
+        ref = snapshot.find(tenant_id, thread)
+        return snapshot.messages.between(_found(ref).thread_id, after + 1, after + limit)
+
+
+def list_segments(ports: Ports, tenant_id: str, thread: str, *, reflected: bool) -> list[SegmentRecord]:
+    """Active, buffered and candidate segments in order, on request the reflected ones too; raises ``NotFoundError``."""
+    states = ["active", "buffered", "candidate", *(["reflected"] if reflected else [])]
+    with ports.store.read() as snapshot:
+        ref = _found(snapshot.find(tenant_id, thread))
+        lineage_id = snapshot.memory(ref.memory_id).head_lineage_id
+        return snapshot.segments.in_state(lineage_id, *states)
+
+
+def list_events(ports: Ports, memory_id: str, *, after: int, limit: int) -> list[EventRecord]:
+    """A memory's events with n > after, in order."""
+    with ports.store.read() as snapshot:
+        return snapshot.events(memory_id, after=after, limit=limit)
+
+
+def _found(ref: ThreadRef | None) -> ThreadRef:
+    if ref is None:
+        raise NotFoundError("there is no such thread")
+    return ref

@@ -1,0 +1,76 @@
+"""What is done every two seconds so that nothing waits for an event that never comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from om_workers.engine.jobs import JobState
+from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import BusyError
+from om_workers.services.dispatch import dispatch_due
+from om_workers.services.events import job_data
+from om_workers.services.planning import plan_memory
+from om_workers.services.settle import lose_attempt
+from om_workers.services.state import view_in
+from om_workers.services.unit import Unit, memory_unit
+
+_MOST_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one sweep did."""
+
+    planned: int
+    taken_back: int
+    probed: int
+    sent: int
+
+
+def sweep(ports: Ports) -> Swept:
+    """Take back what dead workers held, wake what was parked, plan what has come due, and send it (RULES 7.7).
+
+    Any number of sweeps may run at once; each memory is handled under its lock, and looked at again there.
+    """
+    due = ports.store.dispatching
+    return Swept(
+        taken_back=_each(ports, due.memories_with_lost_leases(limit=_MOST_AT_ONCE), _take_back),
+        probed=_each(ports, due.memories_with_due_probes(limit=_MOST_AT_ONCE), _probe),
+        planned=_each(ports, due.memories_to_plan(limit=_MOST_AT_ONCE), lambda _unit: 1),
+        sent=dispatch_due(ports),
+    )
+
+
+def _take_back(unit: Unit) -> int:
+    view = view_in(unit.ports, unit.tx)
+    taken = 0
+    for job in view.jobs.values():
+        lease = view.leases[job.lane]
+        if job.state is JobState.RUNNING and lease.expires_at is not None and lease.expires_at <= unit.tx.now:
+            lose_attempt(unit, view, job)
+            unit.ports.log.warning("lease_taken_back", job=job.id, attempt=job.attempts, memory=job.memory_id)
+            taken += 1
+    return taken
+
+
+def _probe(unit: Unit) -> int:
+    view = view_in(unit.ports, unit.tx)
+    dead = [job for job in view.jobs.values() if job.state is JobState.DEAD and job.not_before <= unit.tx.now]
+    for job in dead:
+        unit.tx.jobs.update(job, JobState.QUEUED, {"failures": {}, "sends": 0, "sent_at": None})
+        unit.tx.events.add("om-job", view.thread.external_id, job_data(job, JobState.QUEUED, detail="probe"))
+    return len(dead)
+
+
+def _each(ports: Ports, memory_ids: list[str], act: Callable[[Unit], int]) -> int:
+    done = 0
+    for memory_id in memory_ids:
+        try:
+            with memory_unit(ports, memory_id) as unit:
+                done += act(unit)
+                plan_memory(unit)
+        except BusyError:
+            # Somebody works on this memory now; the next sweep comes in two seconds.
+            ports.log.info("sweep_passed_over", memory=memory_id)
+    return done

@@ -1,0 +1,60 @@
+"""How threads are found, made and configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from om_workers.engine.policy import merge_options, resolve_policy
+from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import ConflictError, NotFoundError
+from om_workers.ports.records import ThreadRef
+from om_workers.services.planning import plan_memory
+from om_workers.services.state import MemoryView, view_of
+from om_workers.services.unit import memory_unit
+
+
+def find_thread(ports: Ports, tenant_id: str, thread: str) -> ThreadRef:
+    """Where the tenant's thread is stored; raises ``NotFoundError``, also for another tenant's thread."""
+    with ports.store.read() as snapshot:
+        found = snapshot.find(tenant_id, thread)
+    if found is None:
+        raise NotFoundError("there is no such thread")
+    return found
+
+
+def ensure_thread(ports: Ports, tenant_id: str, thread: str, resource: str | None) -> ThreadRef:
+    """The tenant's thread, made when there is none; two callers at once get the same one.
+
+    Raises ``ConflictError`` when it exists under another resource.
+    """
+    with ports.store.read() as snapshot:
+        found = snapshot.find(tenant_id, thread)
+        stored = None if found is None else snapshot.threads.get(found.thread_id)
+    if found is None:
+        ids = [ports.ids.new() for _ in range(3)]
+        found, _ = ports.store.create_thread(tenant_id, thread, resource_id=resource, ids=ids)
+    elif resource is not None and stored is not None and stored.resource_id != resource:
+        raise ConflictError("this thread belongs to another resource", thread=thread, resource=stored.resource_id)
+    return found
+
+
+def configure_thread(ports: Ports, ref: ThreadRef, options: Mapping[str, Any]) -> MemoryView:
+    """Give a memory its own options as a new version, and plan by them.
+
+    Raises ``InvalidOptionError`` naming field, value and rule; nothing is stored then.
+    """
+    with memory_unit(ports, ref.memory_id) as unit:
+        layers = unit.tx.options()
+        resolve_policy(merge_options(layers.installation, options), default_model=ports.default_model)
+        unit.tx.set_options(options)
+        return plan_memory(unit)
+
+
+def thread_view(ports: Ports, tenant_id: str, thread: str) -> MemoryView:
+    """The thread's memory in one snapshot; raises ``NotFoundError``."""
+    with ports.store.read() as snapshot:
+        found = snapshot.find(tenant_id, thread)
+        if found is None:
+            raise NotFoundError("there is no such thread")
+        return view_of(ports, snapshot, found.memory_id)

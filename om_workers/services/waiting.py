@@ -1,0 +1,35 @@
+"""Whether a caller that agreed to wait has something to wait for."""
+
+from __future__ import annotations
+
+from om_workers.engine.jobs import JobState, Lane
+from om_workers.ports.bundle import Ports
+from om_workers.services.state import MemoryView, view_of
+
+_MOVING = (JobState.QUEUED, JobState.RUNNING)
+
+
+def is_blocked(view: MemoryView) -> bool:
+    """Whether the context is over a bound that an unfinished job is about to bring it under (RULES 4.8, 5.3)."""
+    rules, reflection = view.policy.observation, view.policy.reflection
+    observe, reflect = view.jobs.get(Lane.OBSERVE), view.jobs.get(Lane.REFLECT)
+    limit = reflection.block_after or reflection.observation_tokens
+    observing = observe is not None and observe.state in _MOVING and view.state.pending >= rules.blocks_at
+    reflecting = reflect is not None and reflect.state in _MOVING and view.state.active >= limit
+    return observing or reflecting
+
+
+def is_over(view: MemoryView) -> bool:
+    """Whether the context is over a bound now, whatever is being done about it."""
+    limit = view.policy.reflection.served_limit
+    return (
+        (view.state.coverable > 0
+        and view.state.pending >= view.policy.observation.blocks_at)
+        or view.state.active > limit
+    )
+
+
+def look_again(ports: Ports, memory_id: str) -> MemoryView:
+    """The memory's view of this moment, for a caller that waits."""
+    with ports.store.read() as snapshot:
+        return view_of(ports, snapshot, memory_id)
