@@ -35,7 +35,7 @@ def observe(messages: Sequence[Message], *, count: CountTokens, ratio: float = 6
     limit = int(_tokens(messages, count) / max(ratio, 1.0))
     facts = sorted([*call_facts(messages), *statement_facts(messages)], key=_when)
     selection = Selection(room=limit, count=count, least=LEAST_GAIN)
-    choose([list(enumerate(facts))], selection)
+    choose(list(enumerate(facts)), selection)
     return written(selection, limit) or _one_line(messages, facts, max(limit, LAST_LINE), count)
 
 

@@ -22,22 +22,21 @@ def reflect(texts: Sequence[str], *, target_tokens: int, count: CountTokens) -> 
     """One log of at most ``target_tokens`` tokens that stands for these logs, given oldest first.
 
     Equal lines are kept once, where they stood last; days and threads are put together. When that is not small enough,
-    lines leave by level (🟢, then 🟡; 🔴 and ✅ last) and, within a level, those that repeat others and old ones first.
+    lines leave by level (🟢, then 🟡; 🔴 and ✅ last) and, within a level, those that repeat others and old ones first;
+    none stays while one of a higher level has to leave.
     Empty when there is nothing to keep, or when the target is too small for the beginning of a single line.
     """
     facts = _in_order(_latest(list(read(texts))))
     tiers = [[(index, fact) for index, fact in enumerate(facts) if fact.level in tier] for tier in TIERS]
-    tiers = [tier for tier in tiers if tier]
     selection = Selection(room=target_tokens, count=count)
-    choose(tiers[:1], selection)
-    if not selection.chosen and (line := _one_line(tiers[:1], target_tokens, count)):
-        return line
-    choose(tiers[1:], selection)
-    return written(selection, target_tokens)
+    for tier in tiers:
+        if not choose(tier, selection):
+            break
+    return written(selection, target_tokens) or _one_line(next(filter(None, tiers), []), target_tokens, count)
 
 
-def _one_line(tiers: Sequence[Sequence[tuple[int, Fact]]], limit: int, count: CountTokens) -> str:
-    best = best_of([fact for tier in tiers for _, fact in tier], least=0.0)
+def _one_line(tier: Sequence[tuple[int, Fact]], limit: int, count: CountTokens) -> str:
+    best = best_of([fact for _, fact in tier], least=0.0)
     return squeeze(best, limit, count) if best else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from om_workers.engine.extractive.facts import Fact, Level, bullet_of, header_of, render
@@ -54,16 +54,11 @@ class Selection:
         return header + section
 
 
-def choose(tiers: Iterable[Sequence[tuple[int, Fact]]], selection: Selection) -> None:
-    """Fills the selection tier after tier from numbered facts, each tier by gain for its price, ties by number.
+def choose(tier: Sequence[tuple[int, Fact]], selection: Selection) -> bool:
+    """Fills the selection from numbered facts, by gain for the price, ties by number; whether all of them found room.
 
     A gain only shrinks as more is said, so a fact is weighed again when it comes up, a bounded number of times.
     """
-    for tier in tiers:
-        _choose(tier, selection)
-
-
-def _choose(tier: Sequence[tuple[int, Fact]], selection: Selection) -> None:
     facts = dict(tier)
     terms = {index: terms_of(fact.text) for index, fact in tier}
     prices = {index: LINE_OVERHEAD + rough_tokens(fact.text) for index, fact in tier}
@@ -80,6 +75,7 @@ def _choose(tier: Sequence[tuple[int, Fact]], selection: Selection) -> None:
             heapq.heappush(heap, (rank, index, recounts + 1))
         elif not selection.place(index, facts[index], terms[index]):
             misfits += 1
+    return misfits == 0
 
 
 def best_of(facts: Sequence[Fact], *, least: float) -> Fact | None:

@@ -56,8 +56,8 @@ ACCEPTED = _cue(
     success(?:ful)?"""
 )
 ACTING = frozenset(
-    """accept add approve assign book buy cancel close commit create delete deploy edit install make merge move order pay
-    place post publish push register remove rename reserve save schedule send set submit transfer update upload
+    """accept add approve assign book buy cancel close commit create delete deploy edit install make merge move order
+    pay place post publish push register remove rename reserve save schedule send set submit transfer update upload
     write""".split()
 )
 READING = frozenset(
