@@ -22,7 +22,7 @@ HOMES = {
     "fastapi": ("om_api/",),
     "google": ("om_workers/adapters/models/",),
     "openai": ("om_workers/adapters/models/",),
-    "sqlalchemy": ("om_workers/adapters/sql/",),
+    "sqlalchemy": ("om_workers/adapters/sql/", "om_workers/bootstrap.py"),
     "sqlmodel": ("om_workers/adapters/sql/",),
     "starlette": ("om_api/",),
 }
