@@ -17,6 +17,7 @@ from om_workers.adapters.log import create_log
 from om_workers.adapters.models.router import CompatibleServer, ModelRouter
 from om_workers.adapters.redis.bus import RedisEventBus
 from om_workers.adapters.redis.bus import connect as connect_redis
+from om_workers.adapters.sql.connection import DatabaseClock
 from om_workers.adapters.sql.connection import connect as connect_sql
 from om_workers.adapters.sql.migrate import upgrade
 from om_workers.adapters.sql.store import SqlStore
@@ -52,7 +53,7 @@ def wire(settings: Settings, *, consuming: bool = False) -> Wired:
     tokens = TiktokenTokenizer()
     clock = SystemClock()
     ports = Ports(
-        store=SqlStore(engine, clock),
+        store=SqlStore(engine, DatabaseClock(clock)),
         clock=clock,
         ids=SystemIds(),
         tokens=tokens,

@@ -35,8 +35,10 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A conversation. ``message_tokens`` is the running sum over its messages, ``unfinished_from`` the first seq of a
-    step that the actor has not answered yet.
+    """A conversation.
+
+    ``message_tokens`` is the running sum over its messages, ``unfinished_from`` the first seq of a step that the actor
+    has not answered yet.
     """
 
     id: str

@@ -17,8 +17,8 @@ Settle = Callable[[Unit, MemoryView], None]
 def commit(ports: Ports, claim: Claim, settle: Settle) -> bool:
     """Run ``settle`` under the memory's lock if the claim still holds, then plan; whether it did.
 
-    A newer fence or epoch means that the job has gone on without this worker: nothing changes then, whatever the lease's
-    expiry says (RULES 7.5).
+    A newer fence or epoch means that the job has gone on without this worker: nothing changes then, whatever the
+    lease's expiry says (RULES 7.5).
     """
     with memory_unit(ports, claim.job.memory_id) as unit:
         view = view_in(ports, unit.tx)

@@ -18,7 +18,7 @@ def dispatch_jobs(ports: Ports, jobs: Sequence[DueJob]) -> None:
 def dispatch_due(ports: Ports) -> int:
     """Send what is due, in fair order, up to the window; how many tasks went out.
 
-    A job sent before is sent again only when its queue is empty: as long as tasks wait there, its own may be among them.
+    A job sent before is sent again only when its queue is empty: while tasks wait there, its own may be among them.
     An empty queue and no claim for some seconds means that its task got lost (RULES 7.7).
     """
     sent = 0

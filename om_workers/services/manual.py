@@ -16,7 +16,7 @@ from om_workers.services.unit import memory_unit
 
 
 def start_lane(ports: Ports, tenant_id: str, thread: str, lane: Lane) -> JobRecord | None:
-    """Start the lane's work whatever the thresholds say, or join the unfinished job; ``None``: there is nothing to do."""
+    """Start the lane's work whatever the thresholds say, or join the unfinished job; ``None``: nothing to do."""
     ref = find_thread(ports, tenant_id, thread)
     with memory_unit(ports, ref.memory_id) as unit:
         view = plan_memory(unit)

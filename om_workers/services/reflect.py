@@ -79,7 +79,7 @@ def _settle(unit: Unit, view: MemoryView, claim: Claim, tries: _Tries, best: tup
         result = Observation("reflection", best[0], revision=claim.revision, started_at=claim.started_at)
         store_candidate(unit, view, job, result, replaced)
     elif tries.candidates:
-        # Every answer was as long as what it was to replace: asking again would bring the same. The log must grow first.
+        # Every answer was as long as what it was to replace, and would be again: the log must grow first.
         above = round_half_up(view.state.active + view.policy.reflection.growth)
         unit.tx.segments.update_lineage(view.lineage.id, {"reflect_above": above})
         smallest = min(tokens for _, tokens in tries.candidates)

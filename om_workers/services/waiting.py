@@ -23,10 +23,8 @@ def is_over(view: MemoryView) -> bool:
     """Whether the context is over a bound now, whatever is being done about it."""
     limit = view.policy.reflection.served_limit
     return (
-        (view.state.coverable > 0
-        and view.state.pending >= view.policy.observation.blocks_at)
-        or view.state.active > limit
-    )
+        view.state.coverable > 0 and view.state.pending >= view.policy.observation.blocks_at
+    ) or view.state.active > limit
 
 
 def look_again(ports: Ports, memory_id: str) -> MemoryView:

@@ -49,7 +49,7 @@ class CeleryTaskQueue:
     def length(self, lane: Lane) -> int | None:
         """Tasks waiting on the lane's queue, or ``None`` when the broker does not answer."""
         try:
-            return int(self._client.llen(QUEUES[lane]))  # type: ignore[arg-type]
+            return int(self._client.llen(QUEUES[lane]))
         except redis.RedisError as error:
             self._log.warning("queue_length_unknown", queue=QUEUES[lane], error=type(error).__name__)
             return None

@@ -103,7 +103,8 @@ def _note(request: ModelRequest) -> str:
     if isinstance(material, ObserverInput):
         first, last = material.messages[0], material.messages[-1]
         day = first.created_at
-        body = f"Date: {day:%b} {day.day}, {day.year}\n* 🔴 ({day:%H:%M}) noted {first.seq} to {last.seq} [{first.seq}-{last.seq}]"
+        span = f"{first.seq} to {last.seq} [{first.seq}-{last.seq}]"
+        body = f"Date: {day:%b} {day.day}, {day.year}\n* 🔴 ({day:%H:%M}) noted {span}"
     else:
         body = f"* 🔴 condensed {len(material.texts)} segments"
     return f"<observations>\n{body}\n</observations>"

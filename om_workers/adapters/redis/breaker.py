@@ -6,7 +6,7 @@ import time
 
 
 class Breaker:
-    """Open for ``seconds`` after a failure, so that an absent server costs one time-out now and then, not every call."""
+    """Open for ``seconds`` after a failure, so that an absent server costs a time-out now and then only."""
 
     def __init__(self, seconds: float = 2.0) -> None:
         self._seconds = seconds

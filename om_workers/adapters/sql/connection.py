@@ -23,8 +23,8 @@ LOCK_TIMEOUT_SECONDS = 5.0
 def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Engine:
     """An engine for ``sqlite:///path`` or ``postgresql+psycopg://…`` whose transactions begin as ours must.
 
-    On SQLite a writer begins with ``BEGIN IMMEDIATE``: a transaction that reads first and then wants to write would fail
-    at once under load. On PostgreSQL a lock that cannot be had in ``lock_timeout_seconds`` is given up.
+    On SQLite a writer begins with ``BEGIN IMMEDIATE``: one that reads first and then wants to write would fail at once
+    under load. On PostgreSQL a lock not had in ``lock_timeout_seconds`` is given up.
     """
     if url.startswith("sqlite"):
         engine = create_engine(

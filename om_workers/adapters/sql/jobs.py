@@ -7,10 +7,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from om_workers.adapters.sql.rows import ATTEMPT, JOB, LEASE, job_record, lease_record
-from om_workers.engine.jobs import UNFINISHED, JobState, Lane, check_transition
+from om_workers.adapters.sql.tables import UNFINISHED_SQL
+from om_workers.engine.jobs import JobState, Lane, check_transition
 from om_workers.ports.errors import ConflictError, NotFoundError
 from om_workers.ports.records import AttemptRecord, JobRecord, LeaseRecord
 
@@ -30,8 +31,8 @@ class SqlJobs:
 
     def unfinished(self, lineage_id: str) -> list[JobRecord]:
         """The queued, running and dead jobs of a lineage: at most one a lane."""
-        # The states stand in the statement as literals: an index over some of the rows only serves such a query.
-        states = select(JOB).where(JOB.c.lineage_id == lineage_id, JOB.c.state.in_([*UNFINISHED]))
+        # Spelt as in the index: one over some of the rows serves only queries that say the same.
+        states = select(JOB).where(JOB.c.lineage_id == lineage_id, text(UNFINISHED_SQL))
         return [job_record(row) for row in self._connection.execute(states).mappings()]
 
     def insert(self, job: JobRecord) -> None:

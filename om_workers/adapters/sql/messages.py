@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, func, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import CALL, MESSAGE, record, stored_message
 from om_workers.engine.counting import COUNTER_VERSION
 from om_workers.engine.edges import Pair
 from om_workers.ports.records import CallRecord, KnownMessage, NewMessage, StoredMessage, ThreadRecord
 
-_OPEN = and_(CALL.c.result_seq.is_(None), CALL.c.closed.is_(False))
+# Spelt as in the index over open calls: an index over some of the rows serves only queries that say the same.
+_OPEN = text("tool_call.result_seq IS NULL AND NOT tool_call.closed")
 
 
 class SqlMessages:

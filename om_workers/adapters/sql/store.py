@@ -19,7 +19,6 @@ from om_workers.adapters.sql.migrate import head_revision
 from om_workers.adapters.sql.rows import CONFIG, LEASE, LINEAGE, MEMORY, POSITION, THREAD
 from om_workers.adapters.sql.transactions import SqlMemoryTx, SqlSnapshot, find_thread
 from om_workers.engine.jobs import Lane
-from om_workers.ports.clock import Clock
 from om_workers.ports.errors import PermanentError, StoreUnavailableError
 from om_workers.ports.records import ThreadRef, Violation
 
@@ -27,9 +26,9 @@ from om_workers.ports.records import ThreadRef, Violation
 class SqlStore:
     """The database behind the ``Store`` port, on SQLite or PostgreSQL."""
 
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: DatabaseClock) -> None:
         self._engine = engine
-        self._clock = DatabaseClock(clock)
+        self._clock = clock
         self.keys = SqlKeys(engine, self._clock)
         self.dispatching = SqlDispatching(engine, self._clock)
         self.heartbeats = SqlHeartbeats(engine, self._clock)

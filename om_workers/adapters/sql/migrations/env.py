@@ -8,7 +8,7 @@ from sqlalchemy import text
 from om_workers.adapters.sql import tables
 
 connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=tables.SQLModel.metadata, render_as_batch=True)
+context.configure(connection=connection, target_metadata=tables.Memory.metadata, render_as_batch=True)
 with context.begin_transaction():
     if connection.dialect.name == "postgresql":
         # Two processes may migrate at once; and one that waits for a lock makes every query behind it wait too.
