@@ -284,28 +284,6 @@ class DueJob:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyRecord:
-    """An API key without its secret."""
-
-    id: str
-    tenant_id: str
-    name: str
-    scopes: tuple[str, ...]
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A broken invariant, found in stored rows."""
-
-    invariant: str
-    memory_id: str | None
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class OptionLayers:
     """The memory options in force, weakest layer first, with the version id of each (``None``: no such layer)."""
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import InvalidInputError, UnauthenticatedError
-from om_workers.ports.records import KeyRecord
+from om_workers.ports.keys import KeyRecord
 
 SCOPES = ("ingest", "read", "operate", "admin")
 

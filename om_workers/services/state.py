@@ -11,6 +11,7 @@ from om_workers.engine.jobs import Lane
 from om_workers.engine.plan import LaneView, MemoryState
 from om_workers.engine.policy import ObservationPolicy, Policy, merge_options, resolve_policy
 from om_workers.ports.bundle import Ports
+from om_workers.ports.conversations import Messages
 from om_workers.ports.records import (
     JobRecord,
     LeaseRecord,
@@ -21,7 +22,7 @@ from om_workers.ports.records import (
     SegmentSize,
     ThreadRecord,
 )
-from om_workers.ports.store import MemoryTx, Messages, Readable, Snapshot
+from om_workers.ports.store import MemoryTx, Readable, Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from tests.architecture.sources import Function, Source, sources
 MODULE_LINES = 300
 FUNCTION_LINES = 40
 ENTRY_LINES = 10
-LONG_MODULES: dict[str, str] = {}
+LONG_MODULES: dict[str, str] = {
+    "om_workers/adapters/sql/tables.py": "the whole schema, read beside its migrations",
+}
 """Path of a longer module → why it is better in one piece."""
 MIGRATIONS = "om_workers/adapters/sql/migrations/versions/"
 """A migration is a list of steps: written once, run from top to bottom, never changed."""

@@ -16,7 +16,8 @@ from om_workers.engine.acceptance import AcceptedMessage, accept
 from om_workers.engine.messages import Part
 from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelRequest, ObserverInput
-from om_workers.ports.records import SegmentRecord, Violation
+from om_workers.ports.records import SegmentRecord
+from om_workers.ports.violations import Violation
 from om_workers.services.context import Context, render_context
 from om_workers.services.ingest import Append, Appended, append_messages
 from om_workers.services.listing import list_segments

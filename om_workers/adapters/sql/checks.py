@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, text
 
-from om_workers.ports.records import Violation
+from om_workers.ports.violations import Violation
 
 _CHECKS: dict[str, tuple[str, str]] = {
     "I1 a live range does not start where the one before it ends": (

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
 from om_workers.adapters.sql.rows import KEY, TENANT, key_record
-from om_workers.ports.records import KeyRecord
+from om_workers.ports.keys import KeyRecord
 
 
 class SqlKeys:

@@ -12,7 +12,8 @@ from sqlmodel import SQLModel
 from om_workers.adapters.sql import tables
 from om_workers.engine.jobs import JobState, Lane, Trigger
 from om_workers.engine.messages import Message
-from om_workers.ports.records import JobRecord, KeyRecord, LeaseRecord, StoredMessage
+from om_workers.ports.keys import KeyRecord
+from om_workers.ports.records import JobRecord, LeaseRecord, StoredMessage
 
 R = TypeVar("R")
 

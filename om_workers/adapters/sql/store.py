@@ -20,7 +20,8 @@ from om_workers.adapters.sql.rows import CONFIG, LEASE, LINEAGE, MEMORY, POSITIO
 from om_workers.adapters.sql.transactions import SqlMemoryTx, SqlSnapshot, find_thread
 from om_workers.engine.jobs import Lane
 from om_workers.ports.errors import PermanentError, StoreUnavailableError
-from om_workers.ports.records import ThreadRef, Violation
+from om_workers.ports.records import ThreadRef
+from om_workers.ports.violations import Violation
 
 
 class SqlStore:
