@@ -65,7 +65,9 @@ def render_context(ports: Ports, tenant_id: str, thread: str, *, max_tokens: int
         pending, omitted = _pending(snapshot, view, segments, max_tokens)
         shown = _shown(ports, snapshot, view, pending)
     task, response = _hints(segments)
-    blocks = memory_blocks([segment.served for segment in segments], current_task=task, suggested_response=response)
+    # The last rung may have left nothing of a segment.
+    texts = [segment.served for segment in segments if segment.served]
+    blocks = memory_blocks(texts, current_task=task, suggested_response=response)
     stable = "".join(block.text for block in blocks if block.stable)
     return Context(
         thread=thread,

@@ -1,0 +1,226 @@
+"""Who may work on a job, and whose result counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from om_workers.engine.jobs import Lane
+from om_workers.engine.retry import Outcome
+from om_workers.ports.model import ModelError, ModelRequest
+from om_workers.services.claim import claim_job
+from om_workers.services.observe import observe
+from om_workers.services.reflect import reflect
+from om_workers.services.running import Running, beat, hand_back
+from om_workers.services.sweep import sweep
+from tests.support.world import World, note
+
+LEASE = 10
+
+
+@pytest.fixture
+def due(world: World) -> World:
+    """A thread with one observe job sent."""
+    world.thread("t", observation={"messageTokens": 100, "bufferTokens": False})
+    world.say("t", 1, 60)
+    world.say("t", 2, 60, role="assistant")
+    return world
+
+
+def test_a_job_in_living_hands_is_not_to_be_had(due: World) -> None:
+    job = due.queue.waiting[0]
+    assert claim_job(due.ports, job.memory_id, job.id, "a") is not None
+    assert claim_job(due.ports, job.memory_id, job.id, "b") is None
+
+
+def test_the_commit_of_a_worker_that_outlived_its_lease_is_refused_once_another_took_over(due: World) -> None:
+    """CL-1 (b): the frozen worker wakes after the second one has finished."""
+    job = due.queue.waiting[0]
+    frozen = claim_job(due.ports, job.memory_id, job.id, "a")
+    assert frozen is not None
+    due.clock.advance(LEASE + 1)
+    second = claim_job(due.ports, job.memory_id, job.id, "b")
+    assert second is not None
+    assert observe(due.ports, second) is True
+    before = due.segments("t")
+    assert observe(due.ports, frozen) is False
+    assert due.segments("t") == before
+    assert [segment.attempt for segment in before] == [2]
+    assert due.violations() == []
+
+
+def test_a_late_commit_counts_as_long_as_nobody_took_over(due: World) -> None:
+    job = due.queue.waiting[0]
+    late = claim_job(due.ports, job.memory_id, job.id, "a")
+    assert late is not None
+    due.clock.advance(LEASE * 10)
+    assert observe(due.ports, late) is True
+    assert len(due.segments("t")) == 1
+
+
+def test_a_sweep_takes_a_dead_workers_job_back_and_it_runs_once_more(due: World) -> None:
+    job = due.queue.take()
+    assert job is not None
+    assert claim_job(due.ports, job.memory_id, job.id, "dead") is not None
+    due.clock.advance(LEASE + 1)
+    assert sweep(due.ports).taken_back == 1
+    due.drain()
+    assert [(segment.first_seq, segment.last_seq) for segment in due.segments("t")] == [(1, 1)]
+    assert [e.type for e in due.bus.events].count("data-om-buffering-failed") == 1
+    assert due.violations() == []
+
+
+def test_a_renewed_lease_is_not_taken_back(due: World) -> None:
+    job = due.queue.take()
+    assert job is not None
+    worker = Running("a")
+    claim = claim_job(due.ports, job.memory_id, job.id, worker.owner)
+    assert claim is not None
+    worker.add(claim)
+    for _ in range(5):
+        due.clock.advance(LEASE - 1)
+        assert beat(due.ports, worker) == 1
+        assert sweep(due.ports).taken_back == 0
+
+
+def test_a_lease_is_not_renewed_past_the_attempts_deadline(due: World) -> None:
+    job = due.queue.take()
+    assert job is not None
+    worker = Running("a")
+    claim = claim_job(due.ports, job.memory_id, job.id, worker.owner)
+    assert claim is not None
+    worker.add(claim)
+    due.clock.advance(due.ports.timing.attempt_seconds + 1)
+    beat(due.ports, worker)
+    assert due.models.cancelled == [claim.call_id]
+    assert sweep(due.ports).taken_back == 1
+
+
+def test_a_heartbeat_ends_the_call_of_a_lease_that_another_worker_has(due: World) -> None:
+    job = due.queue.take()
+    assert job is not None
+    worker = Running("a")
+    claim = claim_job(due.ports, job.memory_id, job.id, worker.owner)
+    assert claim is not None
+    worker.add(claim)
+    due.clock.advance(LEASE + 1)
+    assert claim_job(due.ports, job.memory_id, job.id, "b") is not None
+    assert beat(due.ports, worker) == 0
+    assert due.models.cancelled == [claim.call_id]
+
+
+def test_a_job_handed_back_at_shutdown_runs_again_and_counts_no_failure(due: World) -> None:
+    job = due.queue.take()
+    assert job is not None
+    worker = Running("a")
+    assert claim_job(due.ports, job.memory_id, job.id, worker.owner) is not None
+    assert hand_back(due.ports, worker) == 1
+    assert Outcome.LOST not in due.view("t").jobs[Lane.OBSERVE].failures
+    due.drain()
+    assert len(due.segments("t")) == 1
+    assert due.violations() == []
+
+
+def test_a_task_delivered_twice_gives_one_result(due: World) -> None:
+    job = due.queue.waiting[0]
+    due.queue.waiting.append(job)
+    due.drain()
+    assert len(due.models.requests) == 1
+    assert len(due.segments("t")) == 1
+
+
+def test_a_lost_task_is_sent_again_only_when_its_queue_is_empty(due: World) -> None:
+    lost = due.queue.take()
+    assert sweep(due.ports).sent == 0
+    due.clock.advance(6)
+    assert sweep(due.ports).sent == 1
+    assert due.queue.take() == lost
+
+
+def test_a_task_that_still_waits_is_not_sent_again(due: World) -> None:
+    due.clock.advance(60)
+    assert sweep(due.ports).sent == 0
+    assert len(due.queue.waiting) == 1
+
+
+def test_work_made_while_the_broker_was_away_is_sent_when_it_is_back(world: World) -> None:
+    world.queue.away = True
+    world.thread("t", observation={"messageTokens": 100, "bufferTokens": False})
+    world.say("t", 1, 120)
+    world.queue.away = False
+    world.clock.advance(6)
+    assert sweep(world.ports).sent == 1
+
+
+def test_the_window_bounds_what_waits_on_the_broker(world: World) -> None:
+    for number in range(100):
+        world.thread(f"t{number}", observation={"messageTokens": 100, "bufferTokens": False})
+        world.say(f"t{number}", 1, 120)
+    assert len(world.queue.waiting) == world.ports.timing.window
+    sweep(world.ports)
+    assert len(world.queue.waiting) == world.ports.timing.window
+    world.drain()
+    assert all(world.segments(f"t{number}") for number in range(100))
+
+
+def test_a_reflection_started_before_new_observations_keeps_them(world: World) -> None:
+    """CL-5: the reflection replaces what it read; three newer segments stay behind it."""
+    world.thread(
+        "t",
+        observation={"messageTokens": 100, "bufferTokens": False},
+        reflection={"observationTokens": 20, "blockAfter": 200},
+    )
+    for number in range(1, 9):
+        world.say("t", number, 60)
+        while world.queue.waiting and world.queue.waiting[0].lane is Lane.OBSERVE:
+            world.run_one()
+    job = world.queue.take()
+    assert job is not None
+    assert job.lane is Lane.REFLECT
+    claim = claim_job(world.ports, job.memory_id, job.id, "slow")
+    assert claim is not None
+    read = len(claim.basis)
+    before = [segment.id for segment in world.segments("t")]
+    for number in range(9, 15):
+        world.say("t", number, 60)
+        while world.run_one() is not None:
+            pass
+    newer = [segment.id for segment in world.segments("t") if segment.id not in before]
+    assert len(newer) >= 3
+    assert reflect(world.ports, claim) is True
+    after = world.segments("t")
+    assert after[0].kind == "reflection"
+    assert [segment.id for segment in after][-len(newer) :] == newer
+    assert after[0].last_seq == world.segments("t", reflected=True)[read - 1].last_seq
+    assert world.violations() == []
+
+
+def test_a_failing_provider_is_asked_again_later_and_later_then_only_every_hour(due: World) -> None:
+    due.models.script = lambda _request: ModelError(Outcome.TRANSPORT, "down")
+    waits: list[float] = []
+    for _ in range(9):
+        due.drain()
+        job = due.view("t").jobs[Lane.OBSERVE]
+        waits.append((job.not_before - due.clock.now()).total_seconds())
+        due.clock.advance(waits[-1] + 6)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 120, 3600]
+    due.models.script = note
+    due.drain()
+    assert len(due.segments("t")) == 1
+
+
+def test_a_provider_that_refuses_the_key_parks_the_job_at_once(due: World) -> None:
+    due.models.script = lambda _request: ModelError(Outcome.AUTH, "no key")
+    due.drain()
+    job = due.view("t").jobs[Lane.OBSERVE]
+    assert (job.state, job.last_outcome, job.last_error) == ("dead", "auth", "no key")
+    assert len(due.models.requests) == 1
+
+
+def test_no_transaction_is_open_while_the_model_is_asked(due: World) -> None:
+    def ask(request: ModelRequest) -> str:
+        due.say("t", 99, 10)
+        return note(request)
+
+    due.models.script = ask
+    due.drain()
+    assert due.view("t").thread.next_seq == 4
