@@ -22,7 +22,7 @@ from om_workers.adapters.sql.connection import connect as connect_sql
 from om_workers.adapters.sql.migrate import upgrade
 from om_workers.adapters.sql.store import SqlStore
 from om_workers.adapters.tokens import TiktokenTokenizer
-from om_workers.engine.policy import merge_options, resolve_policy
+from om_workers.engine.options import merge_options, resolve_policy
 from om_workers.ports.bundle import Ports, Timing
 from om_workers.settings import Settings
 

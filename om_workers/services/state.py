@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from om_workers.engine.activation import Activity
 from om_workers.engine.edges import coverable_limit
 from om_workers.engine.jobs import Lane
+from om_workers.engine.options import merge_options, resolve_policy
 from om_workers.engine.plan import LaneView, MemoryState
-from om_workers.engine.policy import ObservationPolicy, Policy, merge_options, resolve_policy
+from om_workers.engine.policy import ObservationPolicy, Policy
 from om_workers.ports.bundle import Ports
 from om_workers.ports.conversations import Messages
 from om_workers.ports.records import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from om_workers.engine.policy import merge_options, resolve_policy
+from om_workers.engine.options import merge_options, resolve_policy
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import ConflictError, NotFoundError
 from om_workers.ports.records import ThreadRef
