@@ -11,26 +11,48 @@ from typing import Any
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from om_workers.ports.clock import Clock
-from om_workers.ports.errors import BusyError, StoreFullError, StoreUnavailableError
+from om_workers.ports.errors import BusyError, OmError, PermanentError, StoreFullError, StoreUnavailableError
 
 _WRITER = {"om_writer": True}
 LOCK_TIMEOUT_SECONDS = 5.0
+
+
+class SchemaMissingError(PermanentError):
+    """The database lacks a table or column that this program needs: run `om migrate`."""
+
+
+# Driver's error, words in it, the port's error. SQLite has one class for nearly everything and tells more in words.
+_MEANINGS: tuple[tuple[type[BaseException], str, type[OmError]], ...] = (
+    (sqlite3.OperationalError, "locked", BusyError),
+    (sqlite3.OperationalError, "full", StoreFullError),
+    (sqlite3.OperationalError, "no such", SchemaMissingError),
+    (sqlite3.OperationalError, "has no column", SchemaMissingError),
+    (psycopg.errors.LockNotAvailable, "", BusyError),
+    (psycopg.errors.DeadlockDetected, "", BusyError),
+    (psycopg.errors.SerializationFailure, "", BusyError),
+    (psycopg.errors.DiskFull, "", StoreFullError),
+    (psycopg.errors.UndefinedTable, "", SchemaMissingError),
+    (psycopg.errors.UndefinedColumn, "", SchemaMissingError),
+    (psycopg.errors.ReadOnlySqlTransaction, "", StoreUnavailableError),
+)
 
 
 def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Engine:
     """An engine for ``sqlite:///path`` or ``postgresql+psycopg://…`` whose transactions begin as ours must.
 
     On SQLite a writer begins with ``BEGIN IMMEDIATE``: one that reads first and then wants to write would fail at once
-    under load. On PostgreSQL a lock not had in ``lock_timeout_seconds`` is given up.
+    under load. A lock, or a connection of the pool, not had in ``lock_timeout_seconds`` is given up.
     """
     if url.startswith("sqlite"):
         engine = create_engine(
             url,
             pool_size=pool_size,
             max_overflow=pool_size,
+            pool_timeout=lock_timeout_seconds,
             connect_args={"timeout": lock_timeout_seconds, "check_same_thread": False},
         )
         event.listen(engine, "connect", _set_up_sqlite)
@@ -41,6 +63,7 @@ def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK
         _with_driver(url),
         pool_size=pool_size,
         max_overflow=pool_size,
+        pool_timeout=lock_timeout_seconds,
         pool_pre_ping=True,
         isolation_level="READ COMMITTED",
         connect_args={"options": f"-c lock_timeout={milliseconds} -c timezone=UTC", "connect_timeout": 5},
@@ -85,23 +108,17 @@ def translated() -> Iterator[None]:
     """Driver errors as the port's errors, with the cause kept."""
     try:
         yield
+    except PoolTimeoutError as error:
+        raise StoreUnavailableError("all connections to the database are in use") from error
     except DBAPIError as error:
         raise _translate(error) from error
 
 
 def _translate(error: DBAPIError) -> Exception:
     cause = error.orig
-    if isinstance(cause, sqlite3.OperationalError):
-        if "locked" in str(cause):
-            return BusyError()
-        if "full" in str(cause):
-            return StoreFullError()
-    if isinstance(cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
-        return BusyError()
-    if isinstance(cause, psycopg.errors.SerializationFailure):
-        return BusyError()
-    if isinstance(cause, psycopg.errors.DiskFull):
-        return StoreFullError()
+    for kind, words, meaning in _MEANINGS:
+        if isinstance(cause, kind) and words in str(cause):
+            return meaning()
     if isinstance(error, OperationalError) or error.connection_invalidated:
         return StoreUnavailableError(f"the database does not answer: {type(cause).__name__}")
     return error

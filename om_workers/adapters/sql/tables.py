@@ -10,6 +10,9 @@ from sqlmodel import Field, SQLModel
 
 from om_workers.adapters.sql.types import UtcDateTime
 
+# Databases name primary keys each in its own way; a migration that changes one needs a name to call it by.
+SQLModel.metadata.naming_convention = {"pk": "pk_%(table_name)s"}
+
 UNFINISHED_SQL = "state IN ('queued', 'running', 'dead')"
 _JOB_SENT_SQL = "state = 'queued' AND sends > 0"
 

@@ -19,7 +19,7 @@ def upgrade() -> None:
         sa.Column("memory_id", sa.String(), nullable=True),
         sa.Column("options", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_config"),
     )
     op.create_index("ix_config_memory", "config", ["memory_id", "id"], unique=False)
 
@@ -42,7 +42,7 @@ def upgrade() -> None:
         sa.Column("finish_reason", sa.String(), nullable=True),
         sa.Column("outcome", sa.String(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_model_call"),
     )
     op.create_index("ix_model_call_attempt", "model_call", ["job_id", "attempt"], unique=False)
     op.create_index("ix_model_call_memory", "model_call", ["memory_id", "started_at"], unique=False)
@@ -51,7 +51,7 @@ def upgrade() -> None:
         "tenant",
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_tenant"),
     )
     op.create_table(
         "api_key",
@@ -64,7 +64,7 @@ def upgrade() -> None:
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name="fk_api_key_tenant"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_api_key"),
         sa.UniqueConstraint("secret_hash", name="uq_api_key_secret_hash"),
     )
     op.create_table(
@@ -81,7 +81,7 @@ def upgrade() -> None:
         sa.Column("idle_handled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name="fk_memory_tenant"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_memory"),
         sa.UniqueConstraint("tenant_id", "scope", "scope_key", name="uq_memory_scope_key"),
     )
     op.create_index("ix_memory_plan_at", "memory", ["plan_at"], unique=False)
@@ -95,7 +95,7 @@ def upgrade() -> None:
         sa.Column("data", sa.JSON(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["memory_id"], ["memory.id"], name="fk_event_memory"),
-        sa.PrimaryKeyConstraint("memory_id", "n"),
+        sa.PrimaryKeyConstraint("memory_id", "n", name="pk_event"),
     )
     op.create_table(
         "job",
@@ -121,7 +121,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["memory_id"], ["memory.id"], name="fk_job_memory"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_job"),
     )
     op.create_index(
         "ix_job_dead",
@@ -170,7 +170,7 @@ def upgrade() -> None:
         sa.Column("reflect_above", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["memory_id"], ["memory.id"], name="fk_lineage_memory"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_lineage"),
     )
     op.create_table(
         "thread",
@@ -190,7 +190,7 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["memory_id"], ["memory.id"], name="fk_thread_memory"),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name="fk_thread_tenant"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_thread"),
         sa.UniqueConstraint("tenant_id", "external_id", name="uq_thread_external_id"),
     )
     op.create_index("ix_thread_memory", "thread", ["memory_id"], unique=False)
@@ -210,7 +210,7 @@ def upgrade() -> None:
         sa.Column("outcome", sa.String(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["job_id"], ["job.id"], name="fk_attempt_job"),
-        sa.PrimaryKeyConstraint("job_id", "n"),
+        sa.PrimaryKeyConstraint("job_id", "n", name="pk_attempt"),
     )
     op.create_table(
         "lease",
@@ -225,7 +225,7 @@ def upgrade() -> None:
         sa.Column("sequence", sa.BigInteger(), nullable=False),
         sa.Column("hold_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["lineage_id"], ["lineage.id"], name="fk_lease_lineage"),
-        sa.PrimaryKeyConstraint("lineage_id", "lane"),
+        sa.PrimaryKeyConstraint("lineage_id", "lane", name="pk_lease"),
     )
     op.create_index(
         "ix_lease_expiry",
@@ -256,7 +256,7 @@ def upgrade() -> None:
         sa.Column("actor_model", sa.String(), nullable=True),
         sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["thread_id"], ["thread.id"], name="fk_message_thread"),
-        sa.PrimaryKeyConstraint("thread_id", "seq"),
+        sa.PrimaryKeyConstraint("thread_id", "seq", name="pk_message"),
         sa.UniqueConstraint("thread_id", "external_id", name="uq_message_external_id"),
     )
     op.create_table(
@@ -269,7 +269,7 @@ def upgrade() -> None:
         sa.Column("buffered_tokens", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["lineage_id"], ["lineage.id"], name="fk_position_lineage"),
         sa.ForeignKeyConstraint(["thread_id"], ["thread.id"], name="fk_position_thread"),
-        sa.PrimaryKeyConstraint("lineage_id", "thread_id"),
+        sa.PrimaryKeyConstraint("lineage_id", "thread_id", name="pk_position"),
     )
     op.create_table(
         "segment",
@@ -295,7 +295,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("activated_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["lineage_id"], ["lineage.id"], name="fk_segment_lineage"),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("id", name="pk_segment"),
     )
     op.create_index("ix_segment_job", "segment", ["job_id"], unique=False)
     op.create_index("ix_segment_order", "segment", ["lineage_id", "state", "ordinal", "generation"], unique=False)
@@ -317,7 +317,7 @@ def upgrade() -> None:
         sa.Column("opened_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("closed", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["thread_id"], ["thread.id"], name="fk_tool_call_thread"),
-        sa.PrimaryKeyConstraint("thread_id", "call_seq", "call_id"),
+        sa.PrimaryKeyConstraint("thread_id", "call_seq", "call_id", name="pk_tool_call"),
     )
     op.create_index("ix_tool_call_id", "tool_call", ["thread_id", "call_id"], unique=False)
     op.create_index(
@@ -340,7 +340,7 @@ def upgrade() -> None:
         sa.Column("live", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["segment_id"], ["segment.id"], name="fk_range_segment"),
         sa.ForeignKeyConstraint(["thread_id"], ["thread.id"], name="fk_range_thread"),
-        sa.PrimaryKeyConstraint("segment_id", "thread_id"),
+        sa.PrimaryKeyConstraint("segment_id", "thread_id", name="pk_segment_range"),
     )
     op.create_index(
         "uq_segment_range_live",
@@ -357,7 +357,7 @@ def upgrade() -> None:
         sa.Column("source_id", sa.String(), nullable=False),
         sa.ForeignKeyConstraint(["segment_id"], ["segment.id"], name="fk_source_segment"),
         sa.ForeignKeyConstraint(["source_id"], ["segment.id"], name="fk_source_source"),
-        sa.PrimaryKeyConstraint("segment_id", "source_id"),
+        sa.PrimaryKeyConstraint("segment_id", "source_id", name="pk_segment_source"),
     )
 
 
