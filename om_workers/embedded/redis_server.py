@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import socket
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from om_workers.embedded.listening import free_port
 from om_workers.embedded.processes import ChildProcess
 
 _HOST = "127.0.0.1"
@@ -53,9 +53,15 @@ class RedisServer:
     With ``durable`` it writes every change to ``data_dir`` and has it again after a restart, even after a kill.
     """
 
-    def __init__(self, data_dir: Path, *, port: int | None = None, durable: bool = False) -> None:
-        """``port`` ``None`` takes a free one at the first start and keeps it. Nothing is started yet."""
+    def __init__(
+        self, data_dir: Path, *, port: int | None = None, durable: bool = False, log: Path | None = None
+    ) -> None:
+        """``port`` ``None`` takes a free one at the first start and keeps it; ``log`` ``None`` is in ``data_dir``.
+
+        Nothing is started yet.
+        """
         self.data_dir = data_dir
+        self.log = log or data_dir / "redis.log"
         self.port = port
         self.durable = durable
         self._password = secrets.token_urlsafe(24)
@@ -81,7 +87,7 @@ class RedisServer:
         executable = find_redis_server()
         for tries_left in reversed(range(_PORT_TRIES if self.port is None else 1)):
             try:
-                self._start(executable, self.port or _free_port(), timeout_seconds)
+                self._start(executable, self.port or free_port(_HOST), timeout_seconds)
                 break
             except PortInUseError:  # a free port may be taken between the look and the start
                 if not tries_left:
@@ -97,9 +103,8 @@ class RedisServer:
 
     def _start(self, executable: Path, port: int, timeout_seconds: float) -> None:
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        log = self.data_dir / "redis.log"
-        log.unlink(missing_ok=True)  # so that what we read in it is about this start
-        self._process = ChildProcess([str(executable), "-"], log=log, stdin=self._config(port).encode())
+        self.log.unlink(missing_ok=True)  # so that what we read in it is about this start
+        self._process = ChildProcess([str(executable), "-"], log=self.log, stdin=self._config(port).encode())
         try:
             self._wait_ready(self._process, port, timeout_seconds)
         except RedisStartError:
@@ -141,13 +146,6 @@ def _bundled() -> Path:
         return Path(_binary.get_binary_path())
     except exceptions.ValkeyBinaryNotFoundError as error:
         raise NoRedisServerError from error
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _client(port: int, password: str) -> redis.Redis:

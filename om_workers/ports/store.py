@@ -168,6 +168,11 @@ class Store(Protocol):
         """Store a new version of the installation's options unless the newest says the same; whether it did."""
         ...
 
+    @property
+    def check_names(self) -> tuple[str, ...]:
+        """What ``check`` looks for, one name a kind; the detail of a violation starts with the name of its kind."""
+        ...
+
     def check(self, *, limit: int) -> list[Violation]:
         """Broken invariants in the stored rows, at most ``limit`` of each kind."""
         ...

@@ -21,6 +21,14 @@ _WRITER = {"om_writer": True}
 LOCK_TIMEOUT_SECONDS = 5.0
 
 
+class AddressError(PermanentError):
+    """A database address must begin with sqlite:/// or postgresql://."""
+
+
+class NotADatabaseError(PermanentError):
+    """The file is not a SQLite database."""
+
+
 class SchemaMissingError(PermanentError):
     """The database lacks a table or column that this program needs: run `om migrate`."""
 
@@ -31,6 +39,7 @@ _MEANINGS: tuple[tuple[type[BaseException], str, type[OmError]], ...] = (
     (sqlite3.OperationalError, "full", StoreFullError),
     (sqlite3.OperationalError, "no such", SchemaMissingError),
     (sqlite3.OperationalError, "has no column", SchemaMissingError),
+    (sqlite3.DatabaseError, "not a database", NotADatabaseError),
     (psycopg.errors.LockNotAvailable, "", BusyError),
     (psycopg.errors.DeadlockDetected, "", BusyError),
     (psycopg.errors.SerializationFailure, "", BusyError),
@@ -46,6 +55,7 @@ def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK
 
     On SQLite a writer begins with ``BEGIN IMMEDIATE``: one that reads first and then wants to write would fail at once
     under load. A lock, or a connection of the pool, not had in ``lock_timeout_seconds`` is given up.
+    Raises ``AddressError`` for any other kind of address.
     """
     if url.startswith("sqlite"):
         engine = create_engine(
@@ -140,4 +150,6 @@ def _with_driver(url: str) -> str:
     for scheme in ("postgresql://", "postgres://"):
         if url.startswith(scheme):
             return "postgresql+psycopg://" + url.removeprefix(scheme)
+    if not url.startswith("postgresql+psycopg://"):
+        raise AddressError
     return url

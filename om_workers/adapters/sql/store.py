@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from om_workers.adapters.sql.checks import find_violations
+from om_workers.adapters.sql.checks import CHECK_NAMES, find_violations
 from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
 from om_workers.adapters.sql.dispatching import SqlDispatching, SqlHeartbeats
 from om_workers.adapters.sql.keys import SqlKeys, ensure_tenant
@@ -26,6 +26,8 @@ from om_workers.ports.violations import Violation
 
 class SqlStore:
     """The database behind the ``Store`` port, on SQLite or PostgreSQL."""
+
+    check_names = CHECK_NAMES
 
     def __init__(self, engine: Engine, clock: DatabaseClock) -> None:
         self._engine = engine
@@ -68,8 +70,9 @@ class SqlStore:
                     created_at=now, updated_at=now,
                 )
                 .on_conflict_do_nothing()
+                .returning(THREAD.c.id)
             )  # fmt: skip
-            if made.rowcount == 1:
+            if made.first() is not None:
                 _insert_lineage(connection, ids, now)
                 return ThreadRef(tenant_id, thread_id, memory_id), True
             connection.execute(MEMORY.delete().where(MEMORY.c.id == memory_id))
