@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from om_workers.engine.messages import Part, part_type
@@ -49,11 +49,11 @@ def accept(
     """
     check_id(f"{field}.id", message_id)
     if role not in ROLES:
-        raise InvalidMessageError(f"{field}.role", role, f"must be one of {', '.join(ROLES)}")
+        raise InvalidMessageError(f"{field}.role", clean_text(role), f"must be one of {', '.join(ROLES)}")
     if not parts or len(parts) > MAX_PARTS:
         raise InvalidMessageError(f"{field}.parts", len(parts), f"must hold 1 to {MAX_PARTS} parts")
-    if at is not None and at.tzinfo is None:
-        raise InvalidMessageError(f"{field}.created_at", at.isoformat(), "must carry an offset or Z")
+    if at is not None:
+        _check_time(f"{field}.created_at", at)
     cleaned = tuple(_part(f"{field}.parts.{number}", part) for number, part in enumerate(parts))
     return AcceptedMessage(message_id, role, cleaned, at, _hash(role, cleaned, at))
 
@@ -64,6 +64,15 @@ def check_id(field: str, value: str) -> None:
         raise InvalidMessageError(field, value[:MAX_ID_LENGTH], f"must be 1 to {MAX_ID_LENGTH} characters")
     if clean_text(value) != value or any(character < " " or character == "\x7f" for character in value):
         raise InvalidMessageError(field, clean_text(value), "must not hold control characters or lone surrogates")
+
+
+def _check_time(field: str, at: datetime) -> None:
+    if at.utcoffset() is None:
+        raise InvalidMessageError(field, at.isoformat(), "must carry an offset or Z")
+    try:
+        at.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidMessageError(field, at.isoformat(), "must lie in the years 1 to 9999, in UTC") from error
 
 
 def _part(field: str, part: Mapping[str, Any]) -> Part:

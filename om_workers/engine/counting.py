@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ MESSAGE_OVERHEAD = 4
 IMAGE_TOKENS = 765
 _ATTACHMENT_REFERENCE_TOKENS = 20
 _BYTES_PER_TOKEN = 4
+_MEDIA_TYPE_KEYS = ("mimeType", "mediaType", "mime_type", "media_type")
+_DATA_URI = re.compile(r"data:([^;,]*)[^,]*,", re.IGNORECASE)
 
 
 def count_part(part: Part, count: CountTokens) -> int:
@@ -70,16 +73,31 @@ def _image(_part: Part, _count: CountTokens) -> int:
 
 
 def _file(part: Part, count: CountTokens) -> int:
-    if str(part.get("mimeType") or "").startswith("image/"):
+    data = _inline_data(part)
+    if _media_type(part, data).startswith("image/"):
         return IMAGE_TOKENS
-    data = part.get("data")
-    if isinstance(data, str) and data:
+    if data:
         return max(1, _decoded_size(data) // _BYTES_PER_TOKEN)
     return _ATTACHMENT_REFERENCE_TOKENS + count(str(part.get("filename") or ""))
 
 
+def _inline_data(part: Part) -> str:
+    """The part's bytes as they were sent, also when they stand in its address; empty without any."""
+    data, address = part.get("data"), part.get("url")
+    if isinstance(data, str) and data:
+        return data
+    return address if isinstance(address, str) and address[:5].lower() == "data:" else ""
+
+
+def _media_type(part: Part, data: str) -> str:
+    named = (part.get(key) for key in _MEDIA_TYPE_KEYS)
+    uri = _DATA_URI.match(data)
+    return next((name for name in named if isinstance(name, str)), uri[1] if uri else "").strip().lower()
+
+
 def _decoded_size(data: str) -> int:
-    payload = data.partition(",")[2] if data.startswith("data:") else data
+    uri = _DATA_URI.match(data)
+    payload = data[uri.end() :] if uri else data
     try:
         return len(base64.b64decode(payload, validate=True))
     except ValueError:

@@ -39,7 +39,7 @@ class RangeAim:
 def coverable_limit(limit: int, pairs: Iterable[Pair], *, after: int) -> int:
     """The last seq up to which coverage may go, at most ``limit``, so that no answered pair is cut (RULES 4.6).
 
-    Only pairs whose call lies behind ``after`` (the buffered position) bind: a call already covered is not covered again.
+    Only pairs whose call lies behind ``after`` (the buffered position) bind: what is covered is not covered again.
     """
     known = [(pair.call_seq, pair.result_seq) for pair in pairs if pair.result_seq is not None]
     while True:
@@ -51,10 +51,9 @@ def coverable_limit(limit: int, pairs: Iterable[Pair], *, after: int) -> int:
 
 def safe_edges(messages: Sequence[tuple[int, int]], pairs: Iterable[Pair]) -> tuple[Edge, ...]:
     """The edges among ``messages`` (seq and tokens, in order) at which no answered pair is cut (RULES 4.6)."""
-    spans = {pair.call_seq: 0 for pair in pairs}
+    spans: dict[int, int] = {}
     for pair in pairs:
-        if pair.result_seq is not None:
-            spans[pair.call_seq] = max(spans[pair.call_seq], pair.result_seq)
+        spans[pair.call_seq] = max(spans.get(pair.call_seq, 0), pair.result_seq or 0)
     edges: list[Edge] = []
     total, open_until = 0, 0
     for seq, tokens in messages:

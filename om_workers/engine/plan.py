@@ -32,9 +32,9 @@ class LaneView:
 class MemoryState:
     """All that planning looks at; sizes in tokens.
 
-    ``pending``: messages behind the active position. ``buffered``: message tokens of each buffered segment, oldest first.
-    ``coverable``: messages behind the buffered position that coverage may take now. ``coverable_changes_at``: when an
-    open call or an unanswered step counts as closed. ``active``: rendered tokens of the active segments.
+    ``pending``: messages behind the active position. ``buffered``: message tokens of each buffered segment, oldest
+    first. ``coverable``: messages behind the buffered position that coverage may take now. ``coverable_changes_at``:
+    when an open call or an unanswered step counts as closed. ``active``: rendered tokens of the active segments.
     """
 
     pending: int = 0
@@ -45,7 +45,7 @@ class MemoryState:
     candidate: bool = False
     reflect_above: int = 0
     lanes: dict[Lane, LaneView] = field(default_factory=dict)
-    activity: Activity = Activity()
+    activity: Activity = field(default_factory=Activity)
 
     def lane(self, lane: Lane) -> LaneView:
         """The lane's view; a lane without a record is free."""
@@ -86,9 +86,10 @@ class Plan:
 
 
 def decide(state: MemoryState, policy: Policy, now: datetime) -> Plan:
-    """The plan for ``state`` at ``now`` (RULES 4, 5). Planning earlier than ``next_at`` changes nothing.
+    """The plan for ``state`` at ``now`` (RULES 4, 5). Planning earlier than ``next_at`` changes nothing (RULES 7.2).
 
-    An activation or an applied reflection changes what the rest depends on, so it is decided alone: plan again after it.
+    An activation or an applied reflection changes what the rest depends on, so it is decided alone: plan again after
+    it.
     """
     activation = _activation(state, policy.observation, now)
     if activation is not None:
@@ -107,7 +108,7 @@ def observe_due(state: MemoryState, policy: Policy) -> bool:
     """Whether the messages behind the buffered position are worth an observation now (RULES 4.1)."""
     rules = policy.observation
     if rules.buffer_tokens is None:
-        return state.pending >= rules.message_tokens and state.coverable >= min(rules.minimum_batch, state.pending)
+        return state.pending >= rules.message_tokens and state.coverable >= rules.minimum_batch
     return state.coverable >= interval(state.pending, rules)
 
 
@@ -121,22 +122,11 @@ def reflect_due(state: MemoryState, policy: Policy) -> bool:
 
 
 def interval(pending: int, rules: ObservationPolicy) -> float:
-    """Tokens behind the buffered position that start a background observation: half of them near the threshold."""
+    """Tokens behind the buffered position that start an observation: half of them near the threshold (RULES 4.1)."""
     if rules.buffer_tokens is None:
         return rules.message_tokens
     ramp = rules.message_tokens - 1.1 * rules.buffer_tokens
     return rules.buffer_tokens / 2 if pending >= ramp else rules.buffer_tokens
-
-
-def observation_blocks(state: MemoryState, policy: Policy) -> bool:
-    """Whether a caller that agreed to wait waits for an observation: much is pending and nothing buffered helps."""
-    return state.pending >= policy.observation.blocks_at and not state.buffered and observe_due(state, policy)
-
-
-def reflection_blocks(state: MemoryState, policy: Policy) -> bool:
-    """Whether a caller that agreed to wait waits for a reflection (RULES 5.3)."""
-    limit = policy.reflection.block_after or policy.reflection.observation_tokens
-    return state.active >= limit and reflect_due(state, policy)
 
 
 def _activation(state: MemoryState, rules: ObservationPolicy, now: datetime) -> Activate | None:

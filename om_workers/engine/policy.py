@@ -41,13 +41,13 @@ class ObservationPolicy:
 
     @property
     def blocks_at(self) -> int:
-        """Pending tokens from which a caller that asked to wait waits for an observation."""
+        """Pending tokens from which a caller that asked to wait waits for an observation (RULES 4.8)."""
         return self.message_tokens if self.block_after is None else self.block_after
 
     @property
     def minimum_batch(self) -> float:
-        """Tokens below which an observation is not worth a call."""
-        return (self.message_tokens * 0.2 if self.buffer_tokens is None else self.buffer_tokens) / 2
+        """Coverable tokens below which the threshold starts no observation, while buffering is off (RULES 4.1)."""
+        return self.message_tokens * 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ReflectionPolicy:
 
     @property
     def starts_at(self) -> float:
-        """Tokens of active observations from which a reflection is prepared."""
+        """Tokens of active observations from which a reflection is prepared (RULES 5.1)."""
         return self.observation_tokens * (1.0 if self.buffer_activation is None else self.buffer_activation)
 
     @property

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from om_workers.engine.messages import CountTokens
 from om_workers.engine.numbers import round_half_up
 
-_HEADER = re.compile(r"Date: ")
+_HEADER = re.compile(r"[ \t]*(?:#{1,4}[ \t]+)?(?:\*\*)?Date:", re.IGNORECASE)
 _RANKS = (("🔴", 2), ("✅", 1))
-_SLOW_COMPRESSOR = "gemini-2.5-flash"
+_WEAK_COMPRESSOR = "gemini-2.5-flash"
 HIGHEST_LEVEL = 4
 
 
@@ -25,9 +25,11 @@ class ServedSegment:
 
 
 def compression_levels(model: str, *, manual: bool) -> tuple[int, ...]:
-    """The levels tried in turn: four of them, from 1 (0 for a manual reflection, 2 for a model known to need it)."""
-    start = 2 if _SLOW_COMPRESSOR in model else 1
-    start = 0 if manual else start
+    """The levels tried in turn, at most four: from 1, for a manual reflection from 0 (RULES 5.4).
+
+    A model known to compress too little starts at 2.
+    """
+    start = 0 if manual else 2 if _WEAK_COMPRESSOR in model else 1
     return tuple(range(start, min(HIGHEST_LEVEL, start + 3) + 1))
 
 
@@ -45,46 +47,44 @@ def smallest_valid(candidates: Sequence[tuple[str, int]], *, replaced_tokens: in
 def degrade(segments: Sequence[ServedSegment], *, limit: int, count: CountTokens) -> tuple[ServedSegment, ...]:
     """The segments that must be served shorter so that all together take at most ``limit`` tokens (RULES 5.6).
 
-    Lines leave by importance, then by age: neither 🔴 nor ✅ first, then ✅, then 🔴; oldest first. A date line stays as
-    long as a line below it stays. Only changed segments are returned; their whole texts stay stored.
+    Lines leave by importance, then by age: neither 🔴 nor ✅ first, then ✅, then 🔴; oldest first. A date line stays
+    as long as a line below it stays. Only changed segments are returned; their whole texts stay stored.
     """
+    served = {segment.id: segment for segment in segments}
     total = sum(segment.tokens for segment in segments)
-    changed: dict[str, ServedSegment] = {}
     for rank in (0, 1, 2):
         for segment in segments:
-            if total <= limit:
-                return tuple(changed.values())
-            current = changed.get(segment.id, segment)
-            shorter = _drop_lines(current, rank, excess=total - limit, count=count)
-            if shorter.text != current.text:
-                changed[segment.id] = shorter
-                total += shorter.tokens - current.tokens
-    return tuple(changed.values())
+            # Tokens of lines do not add up to those of their text, so what was dropped is counted and looked at again.
+            while total > limit:
+                shorter = _drop_lines(served[segment.id], rank, excess=total - limit, count=count)
+                if shorter is None:
+                    break
+                total += shorter.tokens - served[segment.id].tokens
+                served[segment.id] = shorter
+    return tuple(served[segment.id] for segment in segments if served[segment.id] is not segment)
 
 
-def _drop_lines(segment: ServedSegment, rank: int, *, excess: int, count: CountTokens) -> ServedSegment:
-    lines = segment.text.split("\n")
-    dropped: set[int] = set()
+def _drop_lines(segment: ServedSegment, rank: int, *, excess: int, count: CountTokens) -> ServedSegment | None:
+    """The segment without its oldest lines of this rank, as many as ``excess`` asks for; ``None`` when it has none."""
+    lines = [line for line in segment.text.split("\n") if line.strip()]
+    kept: list[str] = []
     freed = 0
-    for number, line in enumerate(lines):
-        if freed >= excess:
-            break
-        if line.strip() and not _HEADER.match(line) and _rank(line) == rank:
-            dropped.add(number)
+    for line in lines:
+        if freed < excess and not _HEADER.match(line) and _rank(line) == rank:
             freed += count(line)
-    if not dropped:
-        return segment
-    text = "\n".join(_without_bare_headers([line for number, line in enumerate(lines) if number not in dropped]))
+        else:
+            kept.append(line)
+    kept = _without_bare_headers(kept)
+    if len(kept) == len(lines):
+        return None
+    text = "\n".join(kept)
     return ServedSegment(segment.id, text, count(text))
 
 
 def _without_bare_headers(lines: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for line in reversed(lines):
-        follows = kept[-1] if kept else ""
-        if _HEADER.match(line) and (not follows or _HEADER.match(follows)):
-            continue
-        if line.strip():
+        if not _HEADER.match(line) or (kept and not _HEADER.match(kept[-1])):
             kept.append(line)
     return kept[::-1]
 

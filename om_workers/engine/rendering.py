@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from om_workers.engine.sources import split_sources
 from om_workers.engine.text import escape
 
-_LOW_MARKS = re.compile(r"[🟡🟢]\s*")
-_SOURCES = re.compile(r"[ \t]*\[\d+(?:\s*[-–,]\s*\d+)*\][ \t]*$", re.MULTILINE)
+_LOW_MARKS = re.compile(r"[🟡🟢]\ufe0f?[ \t]*")
 
 PREAMBLE = """\
 What follows is your memory of this conversation: notes taken from messages that are no longer shown to you in full.
@@ -23,8 +23,11 @@ CLOSING = "</observations>"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One system text block. A ``stable`` block never changes until an activation or a reflection; ``breakpoint`` marks
-    the last one that is worth caching."""
+    """One system text block.
+
+    A ``stable`` block never changes until an activation or a reflection; ``breakpoint`` marks the last one that is
+    worth caching.
+    """
 
     text: str
     stable: bool
@@ -36,8 +39,8 @@ def served_text(text: str) -> str:
 
     The stored text stays whole (RULES 8.3).
     """
-    without = _LOW_MARKS.sub("", _SOURCES.sub("", text))
-    return escape(without).strip()
+    said = "\n".join(split_sources(line)[0] for line in text.split("\n"))
+    return escape(_LOW_MARKS.sub("", said)).strip()
 
 
 def memory_blocks(segments: Sequence[str], *, current_task: str | None, suggested_response: str | None) -> list[Block]:
@@ -53,6 +56,6 @@ def memory_blocks(segments: Sequence[str], *, current_task: str | None, suggeste
     hints = "".join(
         f"\n<{tag}>\n{escape(text).strip()}\n</{tag}>"
         for tag, text in (("current-task", current_task), ("suggested-response", suggested_response))
-        if text
+        if text and text.strip()
     )
     return [*blocks, Block(f"{CLOSING}\n{hints}", stable=False)]

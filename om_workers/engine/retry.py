@@ -87,13 +87,14 @@ def verdict(
 ) -> Verdict:
     """What to do after the ``failures``-th failure of this kind at the job's present size (1 = the first).
 
-    ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound.
+    ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound
+    of the delay as far as a parked job would wait (RULES 6.5).
     """
     rule = RULES[lane][outcome]
     if failures > rule.tries:
         return Verdict(rule.then, PROBE_SECONDS if rule.then is NextStep.PARK else 0.0)
     delay = backoff_seconds(failures - 1, jitter=jitter) if rule.wait else 0.0
-    return Verdict(NextStep.RETRY, max(delay, retry_after_seconds or 0.0))
+    return Verdict(NextStep.RETRY, max(delay, min(retry_after_seconds or 0.0, PROBE_SECONDS)))
 
 
 def backoff_seconds(retry: int, *, jitter: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from om_workers.engine.messages import Message, text_of
 
 _BEGINNING = 80
+"""Characters quoted of the first text."""
 
 
 def stand_in(messages: Sequence[Message]) -> str:

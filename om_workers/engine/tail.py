@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from itertools import groupby
 
-from om_workers.engine.counting import payload_text
+from om_workers.engine.counting import count_message, count_part, payload_text
 from om_workers.engine.messages import CountTokens, Message, Part, part_type
+from om_workers.engine.pairs import Answered, Place, ToolParts, match_pairs
 from om_workers.engine.text import cut_tokens
 
 
@@ -23,15 +24,6 @@ class ShownMessage:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A tool call of the thread by its id: the seq of the call and of its result, where there is one."""
-
-    call_id: str
-    call_seq: int
-    result_seq: int | None
-
-
 def show_messages(
     messages: Sequence[Message],
     calls: Iterable[Answered],
@@ -41,18 +33,20 @@ def show_messages(
 ) -> list[ShownMessage]:
     """``messages`` (in order) as the actor reads them (RULES 8.4).
 
-    A result whose call is not among them comes with that call, taken from ``earlier`` (call seq → message). A call
-    without a result, or a result without a call, is told as text: half a pair breaks every provider's rules. Reasoning
-    is shown in the unfinished step only.
+    ``calls``: the thread's calls that touch them. A call that is not among them, or that the user did not wait for, is
+    repeated before its result, taken from ``earlier`` (call seq → message) where it is not shown. A call without a
+    result, or a result without a call, is told as text. Reasoning is shown in the unfinished step only.
     """
-    known = list(calls)
-    shown_seqs = {message.seq for message in messages}
+    tools = match_pairs(messages, calls, earlier)
+    sources = {**earlier, **{message.seq: message for message in messages}}
     shown: list[ShownMessage] = []
     for message in messages:
-        shown += _calls_before(message, known, shown_seqs, earlier)
-        reasoning = unfinished_from is not None and message.seq >= unfinished_from
+        shown += _repeated_calls(tools.repeated.get(message.seq, ()), sources, before=message.seq)
+        thinks = unfinished_from is not None and message.seq >= unfinished_from
         parts = tuple(
-            _part(part, message.seq, known, shown_seqs) for part in message.parts if _is_shown(part, reasoning)
+            _shown_part(part, (message.seq, index), tools)
+            for index, part in enumerate(message.parts)
+            if _is_shown(part, with_reasoning=thinks)
         )
         if parts:
             shown.append(ShownMessage(message.id, message.seq, message.role, parts, message.created_at))
@@ -60,19 +54,29 @@ def show_messages(
 
 
 def pin(message: Message, *, limit: int, count: CountTokens) -> Message:
-    """The newest user message for a context that no longer shows it otherwise, its texts cut to ``limit`` tokens."""
-    remaining = limit
+    """The newest user message for a context that no longer shows it otherwise, within ``limit`` tokens (RULES 8.6).
+
+    The text that reaches the limit is cut with a mark, which alone may stand beyond it, and ends the message; other
+    parts stay whole or are left out.
+    """
     parts: list[Part] = []
+    sizes: list[int] = []
     for part in message.parts:
-        if part_type(part) == "text":
-            text = cut_tokens(str(part.get("text", "")), max(remaining, 0), count)
-            remaining -= count(text)
+        remaining = limit - sum(sizes)
+        size = count_part(part, count)
+        if size > remaining and part_type(part) == "text":
+            text = cut_tokens(str(part.get("text") or ""), remaining, count)
             parts.append({**part, "text": text})
-    return Message(message.id, message.seq, message.role, tuple(parts), message.created_at, limit - max(remaining, 0))
+            sizes.append(count(text))
+            break
+        if size <= remaining:
+            parts.append(part)
+            sizes.append(size)
+    return replace(message, parts=tuple(parts), tokens=count_message(sizes))
 
 
 def newest_fitting(messages: Sequence[Message], limit: float) -> list[Message]:
-    """The newest of ``messages`` (in order) that together have at most ``limit`` tokens."""
+    """The newest of ``messages`` (in order) that together have at most ``limit`` tokens (RULES 8.7)."""
     kept: list[Message] = []
     total = 0
     for message in reversed(messages):
@@ -83,42 +87,37 @@ def newest_fitting(messages: Sequence[Message], limit: float) -> list[Message]:
     return kept[::-1]
 
 
-def _calls_before(
-    message: Message, known: Sequence[Answered], shown: set[int], earlier: Mapping[int, Message]
-) -> list[ShownMessage]:
-    found: list[ShownMessage] = []
-    for call in known:
-        source = earlier.get(call.call_seq)
-        if call.result_seq == message.seq and call.call_seq not in shown and source is not None:
-            parts = tuple(part for part in source.parts if _is_call(part, call.call_id))
-            found.append(ShownMessage(f"{source.id}#call", source.seq, source.role, parts, source.created_at))
-    return found
+def _repeated_calls(places: Iterable[Place], sources: Mapping[int, Message], *, before: int) -> list[ShownMessage]:
+    """The calls answered by message ``before``, one message for each message that made them."""
+    repeated: list[ShownMessage] = []
+    for seq, group in groupby(sorted(places), key=lambda place: place[0]):
+        source = sources[seq]
+        parts = tuple(source.parts[index] for _, index in group)
+        repeated.append(ShownMessage(f"{source.id}#call-{before}", seq, source.role, parts, source.created_at))
+    return repeated
 
 
-def _part(part: Part, seq: int, known: Sequence[Answered], shown: set[int]) -> Part:
-    kind, call_id = part_type(part), part.get("toolCallId")
-    if kind == "tool-call" and not _is_whole(part, seq, known, shown):
-        words = f"[called {_name(part)} {payload_text(part.get('args'))}; no result yet]"
-        return {"type": "text", "text": words}
-    if kind == "tool-result" and not any(call.call_id == call_id and call.result_seq == seq for call in known):
-        return {"type": "text", "text": f"[result of {_name(part)}: {payload_text(part.get('result'))}]"}
-    return part
-
-
-def _is_whole(part: Part, seq: int, known: Sequence[Answered], shown: set[int]) -> bool:
-    return any(
-        call.call_id == part.get("toolCallId") and call.call_seq == seq and call.result_seq in shown for call in known
-    )
-
-
-def _is_shown(part: Part, reasoning: bool) -> bool:
+def _shown_part(part: Part, place: Place, tools: ToolParts) -> Part:
     kind = part_type(part)
-    return not kind.startswith("data-") and (reasoning or kind != "reasoning")
+    if kind not in ("tool-call", "tool-result") or place in tools.whole:
+        return part
+    return {"type": "text", "text": _told_call(part, place, tools) if kind == "tool-call" else _told_result(part)}
 
 
-def _is_call(part: Part, call_id: str) -> bool:
-    return part_type(part) == "tool-call" and part.get("toolCallId") == call_id
+def _told_call(part: Part, place: Place, tools: ToolParts) -> str:
+    if place in tools.later:
+        return f"[called {_name(part)}; its result came later, see below]"
+    return f"[called {_name(part)} {payload_text(part.get('args'))}; no result yet]"
 
 
-def _name(part: Mapping[str, Any]) -> str:
+def _told_result(part: Part) -> str:
+    return f"[result of {_name(part)}: {payload_text(part.get('result'))}]"
+
+
+def _is_shown(part: Part, *, with_reasoning: bool) -> bool:
+    kind = part_type(part)
+    return not kind.startswith("data-") and (with_reasoning or kind != "reasoning")
+
+
+def _name(part: Part) -> str:
     return str(part.get("toolName") or "a tool")

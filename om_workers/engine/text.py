@@ -30,7 +30,7 @@ def clean_json(value: Any) -> Any:
 
 
 def escape(text: str) -> str:
-    """``text`` that can neither close nor open a wrapper: every ``<`` that could start a tag becomes ``&lt;`` (RULES 8.2).
+    """``text`` that can neither close nor open a wrapper: a ``<`` that could start a tag becomes ``&lt;`` (RULES 8.2).
 
     An ``&lt;`` or ``&amp;`` that was already there is escaped too, so ``unescape(escape(t)) == t``.
     """
@@ -53,8 +53,11 @@ def cut_characters(text: str, limit: int) -> str:
 
 
 def cut_tokens(text: str, limit: int, count: CountTokens) -> str:
-    """The longest prefix of ``text`` that fits in ``limit`` tokens together with its mark, or ``text`` when it fits."""
-    if len(text) <= limit or count(text) <= limit:
+    """``text`` when it fits in ``limit`` tokens, else a long prefix of it that fits together with its mark.
+
+    What is returned was counted, so it fits whatever ``count`` is like; only where nothing fits, it is the mark alone.
+    """
+    if count(text) <= limit:
         return text
     low, high = 0, min(len(text), limit * 16)
     while low < high:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from om_workers.engine.messages import Message
+from om_workers.engine.pairs import Answered
 from om_workers.engine.rendering import Block, memory_blocks
-from om_workers.engine.tail import Answered, ShownMessage, newest_fitting, pin, show_messages
+from om_workers.engine.tail import ShownMessage, newest_fitting, pin, show_messages
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import NotFoundError
 from om_workers.ports.records import CallRecord, SegmentRecord
