@@ -116,6 +116,11 @@ class World:
         """The thread's segments."""
         return list_segments(self.ports, TENANT, thread, reflected=reflected)
 
+    def seen_ranges(self) -> list[tuple[int, int]]:
+        """The ranges that the model was shown, in order of its calls."""
+        materials = [request.material for request in self.models.requests]
+        return [(m.messages[0].seq, m.messages[-1].seq) for m in materials if isinstance(m, ObserverInput)]
+
     def violations(self) -> list[Violation]:
         """What the doctor finds."""
         return self.ports.store.check(limit=5)
