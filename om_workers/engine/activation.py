@@ -34,10 +34,10 @@ class Activity:
 def choose_prefix(
     chunk_tokens: Sequence[int], *, pending: int, threshold: int, buffer_activation: float, force: bool
 ) -> int:
-    """How many of the buffered chunks (message tokens each, oldest first) one activation takes, at least 1 (RULES 4.4).
+    """How many of the buffered chunks (message tokens each, oldest first) one activation takes (RULES 4.4).
 
-    ``pending`` counts every raw token of this moment. Takes the prefix whose removal comes closest to the retention
-    floor by five rules; ``force`` drops the guard against overshooting.
+    At least 1 when there is any. ``pending`` counts every raw token of this moment. Takes the prefix whose removal
+    comes closest to the retention floor by five rules; ``force`` drops the guard against overshooting.
     """
     if not chunk_tokens:
         return 0
