@@ -36,7 +36,7 @@ class ObservationPolicy:
 
     @property
     def minimum_tail(self) -> float:
-        """Tokens of raw messages a context never falls below, as long as there are that many (RULES 8.5)."""
+        """Tokens of raw messages up to which a context shows covered ones beside the pending (RULES 8.5)."""
         return min(1_000.0, self.retention_floor)
 
     @property

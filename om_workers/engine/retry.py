@@ -85,7 +85,7 @@ class Verdict:
 def verdict(
     outcome: Outcome, failures: int, *, lane: Lane, jitter: float = 0.0, retry_after_seconds: float | None = None
 ) -> Verdict:
-    """What to do after the ``failures``-th failure of this kind at the job's present size (1 = the first).
+    """What to do after the ``failures``-th failure of this kind at the job's present size, from 1 (RULES 6.4, 6.6).
 
     ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound
     of the delay as far as a parked job would wait (RULES 6.5).

@@ -15,7 +15,7 @@ _OPERATIONS = {Lane.OBSERVE: "observation", Lane.REFLECT: "reflection"}
 
 
 def cycle_id(job_id: str, attempt: int) -> str:
-    """The id of one attempt's cycle."""
+    """The id of one attempt's cycle (RULES 9.2)."""
     return f"{job_id}-{attempt}"
 
 
