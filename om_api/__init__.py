@@ -1,1 +1,1 @@
-"""The HTTP interface: decodes requests, calls services, encodes answers."""
+"""The HTTP API: takes turns in, gives contexts back, and calls no model."""

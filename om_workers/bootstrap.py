@@ -17,6 +17,7 @@ from om_workers.adapters.log import create_log
 from om_workers.adapters.models.router import CompatibleServer, ModelRouter
 from om_workers.adapters.redis.bus import RedisEventBus
 from om_workers.adapters.redis.bus import connect as connect_redis
+from om_workers.adapters.redis.subscriber import RedisEventListener
 from om_workers.adapters.sql.connection import DatabaseClock
 from om_workers.adapters.sql.connection import connect as connect_sql
 from om_workers.adapters.sql.migrate import upgrade
@@ -24,6 +25,7 @@ from om_workers.adapters.sql.store import SqlStore
 from om_workers.adapters.tokens import TiktokenTokenizer
 from om_workers.engine.options import merge_options, resolve_policy
 from om_workers.ports.bundle import Ports, Timing
+from om_workers.ports.bus import EventListener
 from om_workers.settings import Settings
 
 _SENDING_SECONDS = 1.0
@@ -65,6 +67,11 @@ def wire(settings: Settings, *, consuming: bool = False) -> Wired:
         default_model=settings.model,
     )
     return Wired(settings, ports, engine, app)
+
+
+def create_listener(wired: Wired) -> EventListener:
+    """What wakes the coroutines of this process's event loop."""
+    return RedisEventListener(wired.settings.redis_url.get_secret_value(), wired.ports.log)
 
 
 def migrate(wired: Wired) -> bool:

@@ -17,6 +17,7 @@ _LONG_BASE64 = 1_000
 _DATA_URI = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?(?:;[\w.+-]+=[^;,\s]*)*;base64,[\w+/=%-]*", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\r\n-]+={0,2}\s*")
 _BINARY_KINDS = frozenset({"image", "image-data", "media", "file", "file-data", "audio"})
+_BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/pdf", "application/octet-stream")
 _TYPE_KEYS = ("mimeType", "mediaType", "mime_type", "media_type")
 
 
@@ -29,7 +30,7 @@ class Attachments:
     def placeholder(self, part: Part) -> str:
         """``[Image #1: name]`` or ``[File #1: name]``; the name is file name, end of the address or media type."""
         mime = _first_text(part, *_TYPE_KEYS)
-        is_image = part.get("type") in {"image", "image-data"} or mime.startswith("image/")
+        is_image = part.get("type") in ("image", "image-data") or mime.startswith("image/")
         return self._give("Image" if is_image else "File", _name_of(part) or mime)
 
     def in_text(self, text: str) -> str:
@@ -55,10 +56,12 @@ class Attachments:
             return [self.in_value(item, depth + 1) for item in value]
         return self.in_text(str(value))
 
-    def _in_mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
-        if _holds_bytes(value):
-            return self.placeholder({str(key): item for key, item in value.items()})
-        return {str(key): self.in_value(item, depth) for key, item in value.items()}
+    def _in_mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        bytes_key = "data" if _holds_bytes(value) else None
+        return {
+            str(key): self.placeholder(value) if key == bytes_key else self.in_value(item, depth)
+            for key, item in value.items()
+        }
 
     def _give(self, kind: str, name: str) -> str:
         self._given[kind] += 1
@@ -79,8 +82,9 @@ def _first_text(part: Part, *keys: str) -> str:
 
 
 def _holds_bytes(value: Mapping[Any, Any]) -> bool:
-    """Whether a JSON object is an attachment: it says that it is one, or of what media type, and holds data."""
-    declared = value.get("type") in _BINARY_KINDS or any(isinstance(value.get(key), str) for key in _TYPE_KEYS)
+    """Whether ``data`` of a JSON object is bytes, because it is an attachment by its kind or media type."""
+    kind, mime = value.get("type"), _first_text(value, *_TYPE_KEYS).lower()
+    declared = (isinstance(kind, str) and kind in _BINARY_KINDS) or mime.startswith(_BINARY_TYPES)
     return declared and isinstance(value.get("data"), str)
 
 

@@ -1,8 +1,8 @@
 """Which tool calls and results of a context are whole pairs, and which calls must stand again beside their result.
 
-Every provider refuses half a pair, and a user's message between a call and its result. So a pair is shown as such only
-when its result follows at once; a call that was covered, or that the user did not wait for, is repeated before its
-late result; whatever else there is of calls and results is told as text.
+Every provider refuses half a pair, and anything but other results between a call and its result. So a pair is shown as
+such only when its result follows at once; a call that was covered, or that the user did not wait for, is repeated
+before its late result; whatever else there is of calls and results is told as text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from om_workers.engine.messages import Message, part_type
-from om_workers.engine.steps import only_results
 
 Place = tuple[int, int]
 """Seq of a message and index of a part in it."""
@@ -42,15 +41,18 @@ class ToolParts:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
+    """A call and its result; ``covered``: the message with the call is not shown."""
+
     call_id: str
     call: Place
     result: Place
-    apart: bool
+    covered: bool
 
-    @property
-    def start(self) -> Place:
-        """Where the call is shown: right before its result's message when the two stand apart."""
-        return (self.result[0], -1) if self.apart else self.call
+    def start(self, breaks: Sequence[int]) -> Place:
+        """Where the call is shown: in its place, or right before the result's message when the two stand apart."""
+        position = bisect_right(breaks, self.call[0])
+        apart = self.covered or (position < len(breaks) and breaks[position] < self.result[0])
+        return (self.result[0], -1) if apart else self.call
 
 
 def match_pairs(messages: Sequence[Message], calls: Iterable[Answered], earlier: Mapping[int, Message]) -> ToolParts:
@@ -59,33 +61,46 @@ def match_pairs(messages: Sequence[Message], calls: Iterable[Answered], earlier:
     Two pairs with one id never overlap: of a second one that would, both halves are told.
     """
     known = {**earlier, **{message.seq: message for message in messages}}
-    shown = {message.seq for message in messages}
-    breaks = [message.seq for message in messages if _breaks(message)]
-    pairs = sorted(_pairs(calls, known, shown, breaks), key=lambda pair: (pair.start, pair.call))
+    pairs = list(_pairs(calls, known, {message.seq for message in messages}))
+    said = {message.seq: _said(message) for message in messages if message.role != "assistant"}
+    results = {pair.result for pair in pairs}
+    breaks = {seq for seq, places in said.items() if not places <= results}
+    while True:
+        parts = _accepted(pairs, sorted(breaks))
+        # A result that is told is text, and stands in the way of the pairs around it like anything else that is said.
+        told = {seq for seq, places in said.items() if not places <= parts.whole}
+        if told <= breaks:
+            return parts
+        breaks |= told
+
+
+def _accepted(pairs: Iterable[_Pair], breaks: Sequence[int]) -> ToolParts:
     parts, ends = ToolParts(), dict[str, Place]()
-    for pair in pairs:
-        if pair.start <= ends.get(pair.call_id, (0, 0)):
+    for start, pair in sorted(
+        ((pair.start(breaks), pair) for pair in pairs), key=lambda found: (found[0], found[1].call)
+    ):
+        if start <= ends.get(pair.call_id, (0, 0)):
             continue
         ends[pair.call_id] = pair.result
         parts.whole.add(pair.result)
-        if pair.apart:
+        if start == pair.call:
+            parts.whole.add(pair.call)
+        else:
             parts.later.add(pair.call)
             parts.repeated.setdefault(pair.result[0], []).append(pair.call)
-        else:
-            parts.whole.add(pair.call)
     return parts
 
 
-def _pairs(
-    calls: Iterable[Answered], known: Mapping[int, Message], shown: set[int], breaks: Sequence[int]
-) -> Iterator[_Pair]:
+def _pairs(calls: Iterable[Answered], known: Mapping[int, Message], shown: set[int]) -> Iterator[_Pair]:
     for call in calls:
         if call.result_seq not in shown or call.call_seq not in known or call.call_seq > call.result_seq:
             continue
-        places = _places(known[call.call_seq], known[call.result_seq], call.call_id)
+        calling, answering = known[call.call_seq], known[call.result_seq]
+        if calling.role != "assistant" or answering.role == "system":
+            continue
+        places = _places(calling, answering, call.call_id)
         if places is not None:
-            apart = call.call_seq not in shown or _between(breaks, call.call_seq, call.result_seq)
-            yield _Pair(call.call_id, *places, apart)
+            yield _Pair(call.call_id, *places, covered=call.call_seq not in shown)
 
 
 def _places(calling: Message, answering: Message, call_id: str) -> tuple[Place, Place] | None:
@@ -106,10 +121,5 @@ def _indexes(message: Message, kind: str, call_id: str) -> list[int]:
     ]
 
 
-def _breaks(message: Message) -> bool:
-    return message.role in ("user", "system") and not only_results(message.parts)
-
-
-def _between(breaks: Sequence[int], first: int, last: int) -> bool:
-    position = bisect_right(breaks, first)
-    return position < len(breaks) and breaks[position] < last
+def _said(message: Message) -> set[Place]:
+    return {(message.seq, index) for index, part in enumerate(message.parts) if not part_type(part).startswith("data-")}

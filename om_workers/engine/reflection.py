@@ -11,6 +11,8 @@ from om_workers.engine.numbers import round_half_up
 
 _HEADER = re.compile(r"[ \t]*(?:#{1,4}[ \t]+)?(?:\*\*)?Date:", re.IGNORECASE)
 _RANKS = (("🔴", 2), ("✅", 1))
+_NOTHING_SAID = -1
+"""The rank of blank lines and of dates without a line, which leave whenever anything has to."""
 _WEAK_COMPRESSOR = "gemini-2.5-flash"
 HIGHEST_LEVEL = 4
 
@@ -52,7 +54,7 @@ def degrade(segments: Sequence[ServedSegment], *, limit: int, count: CountTokens
     """
     served = {segment.id: segment for segment in segments}
     total = sum(segment.tokens for segment in segments)
-    for rank in (0, 1, 2):
+    for rank in (_NOTHING_SAID, 0, 1, 2):
         for segment in segments:
             # Tokens of lines do not add up to those of their text, so what was dropped is counted and looked at again.
             while total > limit:
@@ -65,7 +67,10 @@ def degrade(segments: Sequence[ServedSegment], *, limit: int, count: CountTokens
 
 
 def _drop_lines(segment: ServedSegment, rank: int, *, excess: int, count: CountTokens) -> ServedSegment | None:
-    """The segment without its oldest lines of this rank, as many as ``excess`` asks for; ``None`` when it has none."""
+    """The segment without blank lines and its oldest lines of this rank, as many as ``excess`` asks for.
+
+    ``None`` when there is nothing to leave out.
+    """
     lines = [line for line in segment.text.split("\n") if line.strip()]
     kept: list[str] = []
     freed = 0
@@ -74,11 +79,8 @@ def _drop_lines(segment: ServedSegment, rank: int, *, excess: int, count: CountT
             freed += count(line)
         else:
             kept.append(line)
-    kept = _without_bare_headers(kept)
-    if len(kept) == len(lines):
-        return None
-    text = "\n".join(kept)
-    return ServedSegment(segment.id, text, count(text))
+    text = "\n".join(_without_bare_headers(kept))
+    return None if text == segment.text else ServedSegment(segment.id, text, count(text))
 
 
 def _without_bare_headers(lines: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from om_workers.engine.jobs import Lane
@@ -30,4 +31,24 @@ class EventBus(Protocol):
         Returns the last n that is out now: when it is below the first n given, earlier events are missing and
         nothing was published; ``None`` when the bus is away.
         """
+        ...
+
+
+class WakeUps(Protocol):
+    """What one reader has not been told yet."""
+
+    async def wait(self, seconds: float) -> bool:
+        """Return ``True`` once something was published since the last call, ``False`` after ``seconds``."""
+        ...
+
+
+class EventListener(Protocol):
+    """Wakes coroutines of this process when a memory's events are published; it may miss some, so readers look too."""
+
+    def listen(self, memory_id: str) -> AbstractContextManager[WakeUps]:
+        """Wake-ups about a memory for as long as the block lasts; never waits for the bus, never fails."""
+        ...
+
+    async def close(self) -> None:
+        """Give the connection back."""
         ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import InvalidInputError, UnauthenticatedError
+from om_workers.ports.errors import InvalidInputError, NotFoundError, UnauthenticatedError
 from om_workers.ports.keys import KeyRecord
 
 SCOPES = ("ingest", "read", "operate", "admin")
@@ -47,3 +47,10 @@ def authenticate(ports: Ports, secret: str) -> KeyRecord:
 def hash_secret(secret: str) -> str:
     """What is stored of a secret. It is random and long, so a plain digest cannot be searched."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def revoke_key(ports: Ports, tenant_id: str, key_id: str) -> None:
+    """Revoke one of the tenant's keys; raises ``NotFoundError``, also for another tenant's key."""
+    if all(key.id != key_id for key in ports.store.keys.list(tenant_id)):
+        raise NotFoundError("there is no such key")
+    ports.store.keys.revoke(key_id, ports.clock.now())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import NotFoundError
-from om_workers.ports.records import EventRecord, SegmentRecord, StoredMessage, ThreadRecord, ThreadRef
+from om_workers.ports.records import EventRecord, JobRecord, SegmentRecord, StoredMessage, ThreadRecord, ThreadRef
 
 
 def list_threads(ports: Ports, tenant_id: str, *, resource: str | None, after: str, limit: int) -> list[ThreadRecord]:
@@ -39,3 +39,15 @@ def _found(ref: ThreadRef | None) -> ThreadRef:
     if ref is None:
         raise NotFoundError("there is no such thread")
     return ref
+
+
+def read_job(ports: Ports, job_id: str) -> JobRecord:
+    """A job as it is now; raises ``NotFoundError``."""
+    with ports.store.read() as snapshot:
+        return snapshot.jobs.get(job_id)
+
+
+def count_events(ports: Ports, memory_id: str) -> int:
+    """How many events the memory has had; raises ``NotFoundError``."""
+    with ports.store.read() as snapshot:
+        return snapshot.memory(memory_id).event_count

@@ -39,6 +39,22 @@ def ensure_thread(ports: Ports, tenant_id: str, thread: str, resource: str | Non
     return found
 
 
+def make_thread(
+    ports: Ports, tenant_id: str, thread: str, *, resource: str | None, options: Mapping[str, Any] | None
+) -> tuple[MemoryView, bool]:
+    """The tenant's thread with these options, and whether it is new; no options leave those it has.
+
+    Raises ``InvalidOptionError`` before anything is made, ``ConflictError`` for another resource's thread.
+    """
+    if options is not None:
+        resolve_policy(options, default_model=ports.default_model)
+    with ports.store.read() as snapshot:
+        new = snapshot.find(tenant_id, thread) is None
+    ref = ensure_thread(ports, tenant_id, thread, resource)
+    view = thread_view(ports, tenant_id, thread) if options is None else configure_thread(ports, ref, options)
+    return view, new
+
+
 def configure_thread(ports: Ports, ref: ThreadRef, options: Mapping[str, Any]) -> MemoryView:
     """Give a memory its own options as a new version, and plan by them.
 

@@ -1,0 +1,1 @@
+"""Routes: decode, call one service, encode."""

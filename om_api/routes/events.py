@@ -1,0 +1,31 @@
+"""A thread's status events as they come."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from sse_starlette import EventSourceResponse
+
+from om_api.deps import Read, ThreadId
+from om_api.schemas.common import problems
+from om_api.streaming import stream_events
+from om_workers.services.threads import find_thread
+
+router = APIRouter(prefix="/v1/threads/{thread_id}", tags=["memory"])
+
+
+@router.get("/events", responses=problems(404), response_class=EventSourceResponse)
+async def get_events(
+    request: Request,
+    thread_id: ThreadId,
+    caller: Read,
+    after: Annotated[int, Query(ge=0, description="Begin behind this event number.")] = 0,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> EventSourceResponse:
+    """Server-sent events: id = n, data = the event's JSON. Resumes behind ``Last-Event-ID``."""
+    state = request.app.state
+    ref = await run_in_threadpool(find_thread, state.ports, caller.tenant_id, thread_id)
+    start = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else after
+    return EventSourceResponse(stream_events(state.ports, state.waiters.listener, ref.memory_id, start), ping=15)
