@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from om_workers.engine.acceptance import InvalidMessageError
-from om_workers.engine.policy import InvalidOptionError
+from om_workers.engine.option_values import InvalidOptionError
 from om_workers.engine.text import clean_text
 from om_workers.ports.errors import (
     BusyError,

@@ -59,7 +59,7 @@ async def append(
     *,
     context: WithContext = False,
 ) -> dict[str, Any]:
-    """Store one step; the thread is made by its first. With ``context=true`` the answer holds the context too."""
+    """Store one step; the thread is made by its first. ``context=true``: the answer holds the context too."""
     command = Append(
         caller.tenant_id, thread_id, body.accepted(), body.resource_id, body.actor_model, body.final
     )  # fmt: skip
