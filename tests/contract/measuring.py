@@ -9,16 +9,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Column, ColumnElement, Engine, String, Table, cast, event, func, insert, select, text, true
+
+from om_workers.adapters.sql import rows
 
 _LIST = re.compile(r"IN \((?!SELECT)[^()]*\)")
 _SCAN = re.compile(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?")
 _READ = """
-SELECT t.relname, COALESCE(t.seq_tup_read, 0) + COALESCE(t.idx_tup_fetch, 0)
-       + COALESCE((SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid), 0)
+SELECT t.relname, COALESCE(t.seq_tup_read, 0) + COALESCE(t.idx_tup_fetch, 0), COALESCE(t.seq_scan, 0),
+       COALESCE((SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid), 0)
 FROM pg_stat_user_tables t
 """
-_SCANNED = "SELECT relname, seq_scan FROM pg_stat_user_tables"
+_IDS = {
+    "id",
+    "memory_id",
+    "thread_id",
+    "lineage_id",
+    "job_id",
+    "segment_id",
+    "source_id",
+    "scope_key",
+    "head_lineage_id",
+}
+_OWNERS = {"thread_id": rows.THREAD, "job_id": rows.JOB, "segment_id": rows.SEGMENT}
 
 
 @dataclass
@@ -36,10 +49,14 @@ class Statements:
 
 @dataclass
 class Reads:
-    """Rows and index entries read, and whole tables scanned, by table; what is zero is left out."""
+    """Rows read, scans of the whole table and index entries read, by table; what is zero is left out.
+
+    Among the entries may be some of rows that are gone by now.
+    """
 
     rows: Counter[str] = field(default_factory=Counter)
     scans: Counter[str] = field(default_factory=Counter)
+    entries: Counter[str] = field(default_factory=Counter)
 
 
 @contextmanager
@@ -62,11 +79,10 @@ def recording(engine: Engine) -> Iterator[Statements]:
 def reads(engine: Engine) -> Iterator[Reads]:
     """What PostgreSQL read in the block, which must use the pool's one connection: it reports its own reads only."""
     found = Reads()
-    rows, scans = _statistics(engine)
+    before = _statistics(engine)
     yield found
-    rows_after, scans_after = _statistics(engine)
-    found.rows = rows_after - rows
-    found.scans = scans_after - scans
+    after = _statistics(engine)
+    found.rows, found.scans, found.entries = (now - then for now, then in zip(after, before, strict=True))
 
 
 def scanned_tables(engine: Engine, statements: Statements) -> dict[str, str]:
@@ -84,10 +100,42 @@ def scanned_tables(engine: Engine, statements: Statements) -> dict[str, str]:
     return found
 
 
-def _statistics(engine: Engine) -> tuple[Counter[str], Counter[str]]:
+def copy_memory(engine: Engine, memory_id: str, *, times: int) -> None:
+    """Make healthy copies of a memory and all that is in it on PostgreSQL, each with ids of its own."""
+    with engine.begin() as connection:
+        for table in rows.MEMORY.metadata.sorted_tables:
+            belongs = _belongs(table, memory_id)
+            if belongs is None:
+                continue
+            numbers = func.generate_series(1, times).table_valued("number").render_derived()
+            columns = [column for column in table.columns if column is not table.autoincrement_column]
+            own = [_own_id(column, numbers.c.number) if _is_id(column) else column for column in columns]
+            copies = select(*own).select_from(table.join(numbers, true())).where(belongs)
+            connection.execute(insert(table).from_select(columns, copies))
+
+
+def _belongs(table: Table, memory_id: str) -> ColumnElement[bool] | None:
+    if table is rows.MEMORY:
+        return rows.MEMORY.c.id == memory_id
+    if "memory_id" in table.columns:
+        return table.columns["memory_id"] == memory_id
+    for name, owner in _OWNERS.items():
+        if name in table.columns:
+            return table.columns[name].in_(select(owner.c.id).where(owner.c.memory_id == memory_id))
+    return None
+
+
+def _is_id(column: Column[Any]) -> bool:
+    return column.name in _IDS or (column.table is rows.THREAD and column.name == "external_id")
+
+
+def _own_id(column: Column[Any], number: ColumnElement[int]) -> ColumnElement[str]:
+    return column + "-" + cast(number, String)
+
+
+def _statistics(engine: Engine) -> list[Counter[str]]:
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_stat_force_next_flush()"))
     with engine.begin() as connection:
-        rows = {name: int(count) for name, count in connection.execute(text(_READ))}
-        scans = {name: int(count) for name, count in connection.execute(text(_SCANNED))}
-    return Counter(rows), Counter(scans)
+        found = connection.execute(text(_READ)).all()
+    return [Counter({row[0]: int(row[number]) for row in found}) for number in (1, 2, 3)]

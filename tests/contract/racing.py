@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from om_workers.adapters.clock import SystemIds
 from om_workers.adapters.sql.connection import connect
@@ -66,6 +66,29 @@ def meanwhile(action: Callable[[], T]) -> Iterator[Callable[[], T]]:
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(action)
         yield lambda: future.result(LIMIT_SECONDS)
+
+
+@contextmanager
+def after_statement(engine: Engine, number: int, action: Callable[[], T]) -> Iterator[list[T]]:
+    """Do ``action`` once, on another connection, after statement ``number`` (from 0) of the block; what it gave."""
+    results: list[T] = []
+    seen, acting = 0, False
+
+    def count(*_event: object) -> None:
+        nonlocal seen, acting
+        if acting:
+            return
+        if seen == number:
+            acting = True
+            results.append(action())
+            acting = False
+        seen += 1
+
+    event.listen(engine, "after_cursor_execute", count)
+    try:
+        yield results
+    finally:
+        event.remove(engine, "after_cursor_execute", count)
 
 
 def waiting_for_a_lock(engine: Engine) -> int:

@@ -16,6 +16,7 @@ from tests.contract.damage_to_work import WORK_DAMAGE
 from tests.services.postgres import PostgresServer
 from tests.support.world import World
 
+pytestmark = pytest.mark.xdist_group("doctor")  # its databases take seconds to make: once, where groups are kept
 CORRUPTIONS = (*COVERAGE_DAMAGE, *WORK_DAMAGE, *COUNTER_DAMAGE)
 
 

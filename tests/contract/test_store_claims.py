@@ -21,7 +21,7 @@ from om_workers.services.observe import observe
 from om_workers.services.run import run_job
 from om_workers.services.running import Running
 from om_workers.services.sweep import sweep
-from tests.contract.racing import LIMIT_SECONDS, crowd, flatten, meanwhile, race
+from tests.contract.racing import LIMIT_SECONDS, after_statement, crowd, flatten, meanwhile, race
 from tests.support.world import World, note
 
 OPTIONS = {"observation": {"messageTokens": 100, "bufferTokens": False}}
@@ -126,6 +126,18 @@ def test_a_job_that_got_lost_is_found_again_by_one_of_two_sweeps(many: World) ->
     assert look() == []
     many.clock.advance(5)
     assert sorted(job.id for job in flatten(race(look, look))) == sorted(job.id for job in jobs)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("number", range(3))
+def test_two_sweeps_that_overlap_at_any_statement_send_each_job_once(postgres_url: str, number: int) -> None:
+    with crowd(postgres_url) as world:
+        jobs = due_jobs(world, 3)
+        look = partial(world.ports.store.dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=None)
+        with after_statement(world.engine, number, look) as others:
+            found = look()
+        assert sorted(job.id for job in flatten([found, *others])) == sorted(job.id for job in jobs)
+        assert len(others) == 1
 
 
 @pytest.mark.postgres

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import datetime
 
 import pytest
-from sqlalchemy import event
 
 from om_workers.adapters.clock import SystemClock
 from om_workers.adapters.sql.connection import DatabaseClock, reading
@@ -16,7 +14,7 @@ from om_workers.adapters.sql.store import SqlStore
 from om_workers.services.context import Context
 from om_workers.services.manual import activate_now
 from tests.contract.measuring import recording
-from tests.contract.racing import crowd, meanwhile, waiting_for_a_lock
+from tests.contract.racing import after_statement, crowd, meanwhile, waiting_for_a_lock
 from tests.services.waiting import wait_until
 from tests.support.world import TENANT, World
 
@@ -35,9 +33,9 @@ def test_a_context_read_while_an_activation_commits_holds_every_message_once(wor
     for number in range(len(statements.texts)):
         buffer_some(world, number + 1)
         last = world.view("t").thread.next_seq - 1
-        with after_statement(world, number, lambda: activate_now(world.ports, TENANT, "t")) as activated:
+        with after_statement(world.engine, number, lambda: activate_now(world.ports, TENANT, "t")) as activated:
             context = world.context("t")
-        assert activated() > 0
+        assert sum(activated) > 0
         assert shown_pending(context) == list(range(context.covered_seq + 1, last + 1))
         assert noted_until(context) == context.covered_seq
 
@@ -88,28 +86,6 @@ def test_all_processes_have_the_time_of_the_database(postgres_url: str) -> None:
             with SqlStore(world.engine, DatabaseClock(SystemClock(offset))).write(memory_id) as tx:
                 times.append(tx.now)
     assert 0 <= (times[1] - times[0]).total_seconds() < 60
-
-
-@contextmanager
-def after_statement(world: World, number: int, action: Callable[[], int]) -> Iterator[Callable[[], int]]:
-    """Do ``action`` once, on another connection, after so many statements of the block; call for what it gave."""
-    seen, results, acting = 0, list[int](), False
-
-    def count(*_event: object) -> None:
-        nonlocal seen, acting
-        if acting:
-            return
-        if seen == number:
-            acting = True
-            results.append(action())
-            acting = False
-        seen += 1
-
-    event.listen(world.engine, "after_cursor_execute", count)
-    try:
-        yield lambda: sum(results)
-    finally:
-        event.remove(world.engine, "after_cursor_execute", count)
 
 
 def buffer_some(world: World, step: int) -> None:
