@@ -121,6 +121,13 @@ def test_no_text_withstands_a_limit_of_nothing(text: str, limit: int) -> None:
     assert degraded(served(text), limit) == {"s0": ""}
 
 
+def test_blank_lines_leave_before_any_line_that_says_something() -> None:
+    segments = served("* a\n\n\n* b", count=len)
+    assert degraded(segments, 7, len) == {"s0": "* a\n* b"}
+    assert degraded(segments, 6, len) == {"s0": "* b"}
+    assert degraded(served("\n\n", count=len), 0, len) == {"s0": ""}
+
+
 def test_a_single_line_larger_than_the_limit_leaves() -> None:
     huge = "* 🔴 " + "word " * 10_000
     assert degraded(served(huge, "* 🔴 small"), 20) == {"s0": ""}

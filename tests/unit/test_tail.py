@@ -165,13 +165,43 @@ def test_an_id_that_is_used_again_makes_a_pair_of_its_own() -> None:
     ]  # fmt: skip
 
 
-def test_pairs_of_one_id_that_overlap_are_told_but_for_the_first() -> None:
+def test_pairs_of_one_id_that_overlap_are_shown_one_after_the_other() -> None:
     messages = [CALLED, message(3, "assistant", call()), message(4, "tool", result()), message(5, "tool", result())]
     assert shown(messages, [Answered("a", 2, 5), Answered("a", 3, 4)]) == [
+        "2 assistant: [called find; its result came later, see below]",
+        "3 assistant: call a",
+        "4 tool: result a",
         "2 assistant: call a",
-        "3 assistant: [called find {}; no result yet]",
-        "4 tool: [result of find: ok]",
         "5 tool: result a",
+    ]
+
+
+def test_of_two_pairs_of_one_id_with_one_result_the_second_is_told() -> None:
+    messages = [CALLED, message(3, "assistant", call(day="Sat")), message(4, "tool", result())]
+    assert shown(messages, [Answered("a", 2, 4), Answered("a", 3, 4)]) == [
+        "2 assistant: call a",
+        '3 assistant: [called find {"day":"Sat"}; no result yet]',
+        "4 tool: result a",
+    ]
+
+
+def test_a_result_that_is_told_stands_in_the_way_like_any_text() -> None:
+    """As text in the user's role, the orphan at 3 would part the pair around it."""
+    messages = [CALLED, message(3, "user", result("x")), message(4, "tool", result())]
+    assert shown(messages, [Answered("a", 2, 4)]) == [
+        "2 assistant: [called find; its result came later, see below]",
+        "3 user: [result of find: ok]",
+        "2 assistant: call a",
+        "4 tool: result a",
+    ]
+
+
+@pytest.mark.parametrize(("caller", "answerer"), [("user", "tool"), ("tool", "tool"), ("assistant", "system")])
+def test_a_call_is_the_assistants_and_a_result_never_the_systems(caller: str, answerer: str) -> None:
+    messages = [message(2, caller, call()), message(3, answerer, result())]
+    assert shown(messages, [PAIR]) == [
+        f"2 {caller}: [called find {{}}; no result yet]",
+        f"3 {answerer}: [result of find: ok]",
     ]
 
 
