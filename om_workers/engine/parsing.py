@@ -25,7 +25,7 @@ _SHORT_PROSE = 200
 
 
 class AnswerKind(StrEnum):
-    """What an answer is good for; each kind has its own counter and its own policy."""
+    """What an answer is good for; each kind has its own counter and its own policy (RULES 6.6)."""
 
     OBSERVATIONS = "observations"
     EMPTY = "empty"

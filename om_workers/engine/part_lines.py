@@ -109,7 +109,7 @@ class PartRenderer:
 
 
 def name_text(value: object) -> str:
-    """A name from outside on one line, escaped, at most 80 characters."""
+    """A name from outside on one line, escaped (RULES 8.2), at most 80 characters."""
     return cut_characters(escape(" ".join(str(value).split())), _NAME)
 
 
