@@ -64,7 +64,7 @@ def bulleted(text: str) -> str:
 
 
 def bounded_lines(text: str) -> str:
-    """``text`` as it may be stored: no line above 10 000 characters, cut with a mark (RULES 2.1), none of our tags in it."""
+    """``text`` as it may be stored: none of our tags, no line above 10 000 characters (cut with a mark, RULES 2.1)."""
     lines = (line if len(line) <= LONGEST_LINE else cut_characters(line, _KEPT) for line in text.split("\n"))
     return escape_tags("\n".join(lines)).strip("\n")
 
