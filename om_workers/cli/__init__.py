@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -27,10 +28,12 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (up, demo, doctor, migrate):
+BEFORE_KEYS: tuple[Callable[..., None], ...] = (up, demo, doctor, migrate)
+BEHIND_KEYS: tuple[Callable[..., None], ...] = (api, worker, beat, version)
+for command in BEFORE_KEYS:
     app.command()(command)
 app.add_typer(keys, name="keys")
-for command in (api, worker, beat, version):
+for command in BEHIND_KEYS:
     app.command()(command)
 
 EXPECTED = (

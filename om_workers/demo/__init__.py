@@ -1,1 +1,1 @@
-"""What does a newcomer see first? A rich hand-written conversation, `conversation.ndjson`, that demo and CI post."""
+"""A conversation played against the service as an agent would: shipped words, live view, checks."""

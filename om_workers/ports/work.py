@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -16,6 +17,15 @@ from om_workers.ports.records import (
     JobRecord,
     LeaseRecord,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CallTotal:
+    """Calls of one kind, and the tokens of their prompts by our own count."""
+
+    kind: str
+    calls: int
+    prompt_tokens: int
 
 
 class Jobs(Protocol):
@@ -79,6 +89,10 @@ class Ledgers(Protocol):
 
     def finish(self, call_id: str, end: CallEnd) -> None:
         """Close a call with what is known of it, whatever becomes of its job."""
+        ...
+
+    def totals(self) -> list[CallTotal]:
+        """All calls by kind."""
         ...
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, insert, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from om_workers.adapters.sql.connection import DatabaseClock, writing
+from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
 from om_workers.adapters.sql.rows import MODEL_CALL
 from om_workers.ports.records import CallEnd, CallStart
+from om_workers.ports.work import CallTotal
 
 
 class SqlLedger:
@@ -51,3 +52,10 @@ class SqlLedgers:
                 .where(MODEL_CALL.c.id == call_id)
                 .values(**asdict(end), state="finished", finished_at=self._clock.read(connection))
             )
+
+    def totals(self) -> list[CallTotal]:
+        """All calls by kind."""
+        counts = (func.count(), func.coalesce(func.sum(MODEL_CALL.c.prompt_tokens), 0))
+        by_kind = select(MODEL_CALL.c.kind, *counts).group_by(MODEL_CALL.c.kind).order_by(MODEL_CALL.c.kind)
+        with reading(self._engine) as connection:
+            return [CallTotal(kind, calls, int(tokens)) for kind, calls, tokens in connection.execute(by_kind)]

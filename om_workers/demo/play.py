@@ -1,0 +1,101 @@
+"""How a demo runs: an embedded stack, one actor a thread, a subscriber, a view, and the checks at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import httpx
+
+from om_workers.demo.actor import Actor, Thresholds
+from om_workers.demo.conversation import Conversation
+from om_workers.demo.report import Check, report, run_checks
+from om_workers.demo.screen import Screen
+from om_workers.demo.subscriber import Subscriber
+from om_workers.embedded.interrupts import Interrupts
+from om_workers.embedded.stack import Stack
+from om_workers.services.keys import make_key
+
+TENANT = "demo"
+_AT_ONCE = 8
+_REST_SECONDS = 60.0
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the demo ended: its report and its checks, or ``None`` when somebody ended it."""
+
+    report: str
+    checks: Sequence[Check]
+
+
+def play(
+    stack: Stack,
+    conversations: Sequence[Conversation],
+    thresholds: Thresholds,
+    interrupts: Interrupts,
+    *,
+    plain: bool,
+) -> Result | None:
+    """Play the conversations on a stack that answers. Raises what an actor met: ``httpx.HTTPError``."""
+    ports = stack.wired.ports
+    secret = make_key(ports, TENANT, name="demo").secret
+    subscriber = Subscriber(stack.settings.redis_url.get_secret_value())
+    subscriber.start()
+    headers = {"Authorization": f"Bearer {secret}"}
+    with httpx.Client(base_url=stack.url, headers=headers, timeout=30.0) as client:
+        actors = [Actor(client, conversation, thresholds, ports.tokens.count) for conversation in conversations]
+        stopped = threading.Event()
+        with Screen([actor.played for actor in actors], subscriber, thresholds, plain=plain) as screen:
+            _play_all(actors, stopped, lambda: _look(stack, screen, interrupts, stopped))
+        if interrupts.asked:
+            subscriber.stop()
+            return None
+        _wait_for_rest(actors, thresholds, interrupts)
+        for actor in actors:
+            actor.read_context()
+        _wait_for_rest(actors, thresholds, interrupts)
+        subscriber.stop()
+        checks = run_checks(ports, TENANT, actors, subscriber, thresholds)
+        return Result(report(ports, actors, checks), checks)
+
+
+def _play_all(actors: Sequence[Actor], stopped: threading.Event, look: Callable[[], None]) -> None:
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        futures: list[Future[None]] = [pool.submit(actor.play, stopped.is_set) for actor in actors]
+        try:
+            while not all(future.done() for future in futures):
+                look()
+                stopped.wait(_POLL_SECONDS)
+                if any(future.done() and future.exception() for future in futures):
+                    break
+        finally:
+            stopped.set()
+    look()
+    for future in futures:
+        future.result()
+
+
+def _look(stack: Stack, screen: Screen, interrupts: Interrupts, stopped: threading.Event) -> None:
+    stack.look()
+    screen.show()
+    if interrupts.asked:
+        stopped.set()
+
+
+def _wait_for_rest(actors: Sequence[Actor], thresholds: Thresholds, interrupts: Interrupts) -> None:
+    remaining = [_REST_SECONDS]
+
+    def at_rest() -> bool:
+        remaining[0] -= 0.1
+        return remaining[0] < 0 or all(_is_at_rest(actor, thresholds) for actor in actors)
+
+    interrupts.wait_until(at_rest)
+
+
+def _is_at_rest(actor: Actor, thresholds: Thresholds) -> bool:
+    status = actor.read_status()
+    return not status["jobs"] and status["pendingTokens"] < thresholds.message_tokens
