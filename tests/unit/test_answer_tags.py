@@ -25,6 +25,12 @@ def observed(answer: str) -> ParsedAnswer:
         ("<observations>\r\n* x\r\n* y\r\n</observations>", "* x\n* y"),
         ('<observations>\n<thread id="t">\n* x\n</thread>\n</observations>', "* x"),
         ('<observations><thread id="t">* x</thread></observations>', "* x"),
+        ("<observations>\n* x</thread> \t\n* y\n</observations>", "* x\n* y"),
+        ("<observations>\n* x</thread>, y\n</observations>", "* x&lt;/thread>, y"),
+        (
+            "<observations>\n* 2 > <current-task>1</current-task> x\n</observations>",
+            "* 2 > &lt;current-task>1&lt;/current-task> x",
+        ),
         ("<observations>\n* [O3] x\n  * [O3-N1] y\n</observations>", "* x\n  * y"),
         ("<observations>\n* x\n\n\n\n* y\n</observations>", "* x\n\n* y"),
         ("<think>maybe <observations>* no</observations></think>\n<observations>* x</observations>", "* x"),

@@ -71,6 +71,14 @@ def test_honest_texts_are_spared(name: str) -> None:
     assert degenerate_reason(_HONEST[name]) is None
 
 
+@pytest.mark.parametrize(("length", "is_loop"), [(23, False), (24, True)])
+def test_equal_lines_are_evidence_from_24_characters_on(length: int, *, is_loop: bool) -> None:
+    """LP-1: bullet, priority, time and sources are not counted."""
+    line = f"* 🟡 (10:00) {_words(0, 9)[:length]} [3]"
+
+    assert (degenerate_reason("\n".join([line] * 100)) is not None) == is_loop
+
+
 def test_the_giant_line_of_the_case_is_longer_than_60_000_characters() -> None:
     """LP-1 (c)."""
     assert len(_HONEST["a giant line without repetition"]) > 60_000

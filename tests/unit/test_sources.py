@@ -37,6 +37,8 @@ def test_numbers_in_brackets_at_the_end_of_a_line_are_sources(line: str, sources
         "* [3](https://example.org)",
         "* [TODO]",
         "* calls argv[1]",
+        "* v[1]",
+        "v[1]",
         "* on [2024-05-01]",
         "* [1:2]",
         "* []",
@@ -54,7 +56,8 @@ def test_other_brackets_are_the_lines_own_text(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "kept", "dropped"),
     [
-        ("* inside [10-12]", "* inside [10-12]", 0),
+        ("* all of it [10-20]", "* all of it [10-20]", 0),
+        ("* one too far [10-21]", "* one too far", 1),
         ("* outside [9]", "* outside", 1),
         ("* partly outside [9-10]", "* partly outside", 1),
         ("* both [10, 21, 12]", "* both [10, 12]", 1),
