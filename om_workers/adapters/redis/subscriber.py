@@ -15,9 +15,10 @@ from om_workers.ports.bundle import Log
 
 _CONTROL = "om:control"
 """Keeps the connection subscribed while nobody listens; nothing is published on it."""
-_READ_SECONDS = 5.0
+_READ_SECONDS = 0.2
 _CONNECT_SECONDS = 2.0
 _RETRY_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
 
 
 class RedisWakeUps:
@@ -48,8 +49,8 @@ class RedisEventListener:
         self._url = url
         self._log = log
         self._readers: dict[str, set[RedisWakeUps]] = {}
-        self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._closed = False
 
     @contextmanager
     def listen(self, memory_id: str) -> Iterator[RedisWakeUps]:
@@ -58,55 +59,49 @@ class RedisEventListener:
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="om-listener")
         self._readers.setdefault(channel, set()).add(reader)
-        self._changed.set()
         try:
             yield reader
         finally:
             self._readers[channel].discard(reader)
             if not self._readers[channel]:
                 del self._readers[channel]
-            self._changed.set()
 
     async def close(self) -> None:
         """Give the connection back."""
         if self._task is not None:
+            # The client may swallow a cancellation while it reads; the flag ends the loop then.
+            self._closed = True
             self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
+            await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
 
     async def _run(self) -> None:
-        while True:
-            client = Redis.from_url(self._url, decode_responses=True, socket_connect_timeout=_CONNECT_SECONDS)
+        while not self._closed:
             try:
-                async with client, client.pubsub() as pubsub:
-                    await pubsub.subscribe(_CONTROL)
-                    async with asyncio.TaskGroup() as group:
-                        group.create_task(self._read(pubsub))
-                        group.create_task(self._follow(pubsub))
-            except* (RedisError, OSError) as errors:
-                names = sorted({type(error).__name__ for error in errors.exceptions})
-                self._log.warning("listener_lost", errors=names)
+                await self._follow()
+            except (RedisError, OSError) as error:
+                self._log.warning("listener_lost", error=type(error).__name__)
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _read(self, pubsub: PubSub) -> None:
-        while True:
-            message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=_READ_SECONDS)
-            if message is not None:
-                self._ring([message["channel"]])
-
-    async def _follow(self, pubsub: PubSub) -> None:
-        """Subscribe to what is listened to, and to nothing else."""
+    async def _follow(self) -> None:
+        client = Redis.from_url(self._url, decode_responses=True, socket_connect_timeout=_CONNECT_SECONDS)
         subscribed: set[str] = set()
-        while True:
-            self._changed.clear()
-            added, left = self._readers.keys() - subscribed, subscribed - self._readers.keys()
-            if added:
-                await pubsub.subscribe(*added)
-                self._ring(added)
-            if left:
-                await pubsub.unsubscribe(*left)
-            subscribed = (subscribed | added) - left
-            await self._changed.wait()
+        async with client, client.pubsub() as pubsub:
+            await pubsub.subscribe(_CONTROL)
+            while not self._closed:
+                subscribed = await self._subscribe(pubsub, subscribed)
+                message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=_READ_SECONDS)
+                if message is not None:
+                    self._ring([message["channel"]])
+
+    async def _subscribe(self, pubsub: PubSub, subscribed: set[str]) -> set[str]:
+        """Subscribe to what is listened to and to nothing else; new readers are told to look once more."""
+        wanted = set(self._readers)
+        if wanted - subscribed:
+            await pubsub.subscribe(*(wanted - subscribed))
+            self._ring(wanted - subscribed)
+        if subscribed - wanted:
+            await pubsub.unsubscribe(*(subscribed - wanted))
+        return wanted
 
     def _ring(self, channels: Iterable[str]) -> None:
         for channel in channels:
