@@ -34,7 +34,8 @@ class MemoryState:
 
     ``pending``: messages behind the active position. ``buffered``: message tokens of each buffered segment, oldest
     first. ``coverable``: messages behind the buffered position that coverage may take now. ``coverable_changes_at``:
-    when an open call or an unanswered step counts as closed. ``active``: rendered tokens of the active segments.
+    when an open call or an unanswered step counts as closed. ``active``: tokens of the active segments' stored text.
+    What is served of it may be less (RULES 5.6), which must neither hide that it grows nor that it is large.
     """
 
     pending: int = 0

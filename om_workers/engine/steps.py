@@ -15,7 +15,7 @@ def unfinished_after(unfinished_from: int | None, *, seq: int, role: str, parts:
     are not covered before, because the actor still needs them word for word. Results count as such under any role; what
     the system says in between finishes nothing, and neither do reasoning or ``data-`` parts alone.
     """
-    if role == "tool" or _only_results(parts):
+    if role == "tool" or only_results(parts):
         return seq if unfinished_from is None else unfinished_from
     kinds = [part_type(part) for part in parts if not part_type(part).startswith(_SILENT)]
     if role == "system" or not kinds:
@@ -24,7 +24,7 @@ def unfinished_after(unfinished_from: int | None, *, seq: int, role: str, parts:
     return seq if role == "assistant" and waits else None
 
 
-def _only_results(parts: tuple[Part, ...]) -> bool:
+def only_results(parts: tuple[Part, ...]) -> bool:
     """Whether a message brings tool results and nothing else, as some providers send them in the user's role."""
     return bool(parts) and all(part_type(part) == "tool-result" for part in parts)
 

@@ -63,8 +63,8 @@ class Messages(Protocol):
         """Record calls (call id, seq)."""
         ...
 
-    def answer(self, thread_id: str, results: Sequence[tuple[str, int]]) -> dict[int, int]:
-        """Record results (call id, seq) on the newest unanswered call of their id; result seq → first call seq."""
+    def answer(self, thread_id: str, results: Sequence[tuple[str, int]]) -> None:
+        """Record results (call id, seq, in order): each answers the newest open call of its id at or before it."""
         ...
 
     def close_calls(self, thread_id: str, *, before: int) -> None:

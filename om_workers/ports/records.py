@@ -105,7 +105,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class LineageRecord:
-    """A lineage and its counters, all in tokens of rendered text."""
+    """A lineage and its counters: ``whole_tokens`` of the active segments' stored texts, the others as served."""
 
     id: str
     memory_id: str
@@ -114,6 +114,7 @@ class LineageRecord:
     frozen: bool
     next_ordinal: int
     active_tokens: int
+    whole_tokens: int
     buffered_tokens: int
     reflect_above: int
 
@@ -164,6 +165,7 @@ class SegmentSize:
     id: str
     message_tokens: int
     tokens: int
+    text_tokens: int
     last_seq: int
     message_count: int
     job_id: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from om_workers.engine.activation import ActivationReason
 from om_workers.engine.reflection import ServedSegment, degrade
+from om_workers.engine.rendering import CLOSING, OPENING, PREAMBLE
 from om_workers.services.events import activation_data, cycle_id
 from om_workers.services.state import MemoryView
 from om_workers.services.unit import Unit
@@ -27,10 +28,18 @@ def activate_segments(unit: Unit, view: MemoryView, count: int, reason: Activati
     active = view.lineage.active_tokens + tokens
     active += serve_within_limit(unit, view, active)
     unit.tx.segments.update_lineage(
-        view.lineage.id, {"active_tokens": active, "buffered_tokens": view.lineage.buffered_tokens - tokens}
+        view.lineage.id,
+        {
+            "active_tokens": active,
+            "whole_tokens": view.lineage.whole_tokens + sum(segment.text_tokens for segment in taken),
+            "buffered_tokens": view.lineage.buffered_tokens - tokens,
+        },
     )
     if reason is ActivationReason.TTL:
         unit.tx.update_memory({"idle_handled_at": view.memory.last_activity_at})
+    if reason is ActivationReason.PROVIDER_CHANGE:
+        # Handled: planning again with the same model must not see the change once more.
+        unit.tx.update_memory({"last_model": view.state.activity.model})
     for segment in taken:
         extra = {"cycleId": cycle_id(segment.job_id, segment.attempt), "operationType": "observation"}
         data = activation_data(view, segment, reason, unit.tx.now, extra=extra | _cause(view, reason, unit))
@@ -42,7 +51,8 @@ def serve_within_limit(unit: Unit, view: MemoryView, active_tokens: int) -> int:
 
     The last rung: it works whatever the reflect lane does, so that the rendered log is bounded always (RULES 5.6).
     """
-    limit = view.policy.reflection.served_limit
+    fixed = unit.ports.tokens.count(f"{PREAMBLE}\n{OPENING}\n{CLOSING}")
+    limit = max(view.policy.reflection.served_limit - fixed, view.policy.reflection.served_limit // 2)
     if active_tokens <= limit:
         return 0
     active = unit.tx.segments.in_state(view.lineage.id, "active")

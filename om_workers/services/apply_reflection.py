@@ -22,16 +22,25 @@ def apply_reflection(unit: Unit, view: MemoryView, reason: ActivationReason) -> 
     before = sum(segment.tokens for segment in replaced)
     tokens = view.lineage.active_tokens - before + candidate.tokens
     tokens += serve_within_limit(unit, view, tokens)
+    whole = view.lineage.whole_tokens - sum(segment.text_tokens for segment in replaced) + candidate.text_tokens
     segments.update_lineage(
         view.lineage.id,
         {
             "generation": candidate.generation,
             "active_tokens": tokens,
-            "reflect_above": round_half_up(tokens + view.policy.reflection.growth),
+            "whole_tokens": whole,
+            "reflect_above": round_half_up(whole + view.policy.reflection.growth),
         },
     )
     size = SegmentSize(
-        candidate.id, before, candidate.tokens, candidate.last_seq, 0, candidate.job_id, candidate.attempt
+        candidate.id,
+        before,
+        candidate.tokens,
+        candidate.text_tokens,
+        candidate.last_seq,
+        0,
+        candidate.job_id,
+        candidate.attempt,
     )
     extra = {
         "cycleId": cycle_id(candidate.job_id, candidate.attempt),

@@ -11,6 +11,7 @@ from om_workers.engine.messages import Message
 from om_workers.engine.pairs import Answered
 from om_workers.engine.rendering import Block, memory_blocks
 from om_workers.engine.tail import ShownMessage, newest_fitting, pin, show_messages
+from om_workers.engine.text import cut_characters
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import NotFoundError
 from om_workers.ports.records import CallRecord, SegmentRecord
@@ -22,6 +23,7 @@ from om_workers.services.threads import find_thread
 from om_workers.services.unit import memory_unit
 
 _MOST_KEPT = 64
+_MOST_HINT_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +147,10 @@ def _calling_messages(
 
 def _hints(segments: Sequence[SegmentRecord]) -> tuple[str | None, str | None]:
     newest = next((segment for segment in reversed(segments) if segment.kind == "observation"), None)
-    return (None, None) if newest is None else (newest.current_task, newest.suggested_response)
+    if newest is None:
+        return None, None
+    return _hint(newest.current_task), _hint(newest.suggested_response)
+
+
+def _hint(text: str | None) -> str | None:
+    return None if text is None else cut_characters(text, _MOST_HINT_CHARACTERS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from om_workers.engine.acceptance import AcceptedMessage
 from om_workers.engine.counting import count_message, count_part
 from om_workers.engine.messages import call_ids, result_ids
-from om_workers.engine.steps import unfinished_after
+from om_workers.engine.steps import only_results, unfinished_after
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import ConflictError, GoneError
 from om_workers.ports.records import KnownMessage, NewMessage, ThreadRecord, ThreadRef
@@ -85,7 +85,7 @@ def _store(unit: Unit, thread: ThreadRecord, new: Sequence[AcceptedMessage], com
     numbered = [(thread.next_seq + number, row) for number, row in enumerate(rows)]
     tx.messages.add_calls(thread.id, [(call, seq) for seq, row in numbered for call in call_ids(row.parts)], tx.now)
     tx.messages.answer(thread.id, [(call, seq) for seq, row in numbered for call in result_ids(row.parts)])
-    users = [seq for seq, row in numbered if row.role == "user"]
+    users = [seq for seq, row in numbered if row.role == "user" and not only_results(row.parts)]
     following = thread.next_seq + len(rows)
     if users or command.final:
         tx.messages.close_calls(thread.id, before=following if command.final else users[-1])

@@ -13,6 +13,7 @@ from om_workers.services.planning import make_job, plan_memory
 from om_workers.services.state import MemoryView, view_in
 from om_workers.services.threads import find_thread
 from om_workers.services.unit import memory_unit
+from om_workers.services.waking import wake
 
 
 def start_lane(ports: Ports, tenant_id: str, thread: str, lane: Lane) -> JobRecord | None:
@@ -22,8 +23,7 @@ def start_lane(ports: Ports, tenant_id: str, thread: str, lane: Lane) -> JobReco
         view = plan_memory(unit)
         job = view.jobs.get(lane)
         if job is not None and job.state is JobState.DEAD:
-            values = {"failures": {}, "sends": 0, "sent_at": None, "not_before": unit.tx.now}
-            unit.tx.jobs.update(job, JobState.QUEUED, values)
+            wake(unit, view, job, why="asked for")
             return unit.tx.jobs.get(job.id)
         if job is not None or not _has_work(view, lane):
             return job

@@ -10,6 +10,7 @@ from om_workers.engine.parsing import AnswerKind, parse_reflector_answer
 from om_workers.engine.prompts import reflector_prompt
 from om_workers.engine.reflection import compression_levels, compression_target, smallest_valid
 from om_workers.engine.retry import Outcome
+from om_workers.engine.sources import drop_out_of_range
 from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelReply, ReflectorInput
 from om_workers.ports.records import SegmentRecord
@@ -54,16 +55,17 @@ def _climb(ports: Ports, claim: Claim, segments: list[SegmentRecord], *, target:
         if called.reply is None:
             tries.failure = called.failure
             return tries
-        _take(ports, tries, called.reply)
+        _take(ports, tries, called.reply, segments)
         if tries.candidates and tries.candidates[-1][1] < target:
             return tries
     return tries
 
 
-def _take(ports: Ports, tries: _Tries, reply: ModelReply) -> None:
+def _take(ports: Ports, tries: _Tries, reply: ModelReply, segments: list[SegmentRecord]) -> None:
     answer = parse_reflector_answer(reply.text, finish=reply.finish)
     if answer.kind is AnswerKind.OBSERVATIONS:
-        tries.candidates.append((answer.text, ports.tokens.count(answer.text)))
+        text, _ = drop_out_of_range(answer.text, segments[0].first_seq, segments[-1].last_seq)
+        tries.candidates.append((text, ports.tokens.count(text)))
         return
     outcome = Outcome.EMPTY if answer.kind is AnswerKind.EMPTY else Outcome.UNUSABLE
     tries.failure = Failure(outcome, answer.reason or "the answer holds no observations")

@@ -112,7 +112,7 @@ def _view(
         buffered=tuple(segment.message_tokens for segment in buffered),
         coverable=coverable.tokens,
         coverable_changes_at=coverable.changes_at,
-        active=lineage.active_tokens,
+        active=lineage.whole_tokens,
         candidate=source.segments.has_candidate(lineage.id),
         reflect_above=lineage.reflect_above,
         lanes={lane: LaneView(lane in jobs, lease.hold_until) for lane, lease in leases.items()},

@@ -9,11 +9,11 @@ from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import BusyError
 from om_workers.services.dispatch import dispatch_due
-from om_workers.services.events import job_data
 from om_workers.services.planning import plan_memory
 from om_workers.services.settle import lose_attempt
 from om_workers.services.state import view_in
 from om_workers.services.unit import Unit, memory_unit
+from om_workers.services.waking import wake
 
 _MOST_AT_ONCE = 100
 
@@ -58,8 +58,7 @@ def _probe(unit: Unit) -> int:
     view = view_in(unit.ports, unit.tx)
     dead = [job for job in view.jobs.values() if job.state is JobState.DEAD and job.not_before <= unit.tx.now]
     for job in dead:
-        unit.tx.jobs.update(job, JobState.QUEUED, {"failures": {}, "sends": 0, "sent_at": None})
-        unit.tx.events.add("om-job", view.thread.external_id, job_data(job, JobState.QUEUED, detail="probe"))
+        wake(unit, view, job, why="probe")
     return len(dead)
 
 

@@ -10,8 +10,9 @@ from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import ConflictError, NotFoundError
 from om_workers.ports.records import ThreadRef
 from om_workers.services.planning import plan_memory
-from om_workers.services.state import MemoryView, view_of
+from om_workers.services.state import MemoryView, view_in, view_of
 from om_workers.services.unit import memory_unit
+from om_workers.services.waking import wake_all
 
 
 def find_thread(ports: Ports, tenant_id: str, thread: str) -> ThreadRef:
@@ -64,6 +65,8 @@ def configure_thread(ports: Ports, ref: ThreadRef, options: Mapping[str, Any]) -
         layers = unit.tx.options()
         resolve_policy(merge_options(layers.installation, options), default_model=ports.default_model)
         unit.tx.set_options(options)
+        # What was parked under the old options may work under the new ones.
+        wake_all(unit, view_in(ports, unit.tx), why="new options")
         return plan_memory(unit)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from om_workers.engine.jobs import JobState, Lane
-from om_workers.ports.bundle import Ports
-from om_workers.services.state import MemoryView, view_of
+from om_workers.services.state import MemoryView
 
 _MOVING = (JobState.QUEUED, JobState.RUNNING)
 
@@ -24,10 +23,4 @@ def is_over(view: MemoryView) -> bool:
     limit = view.policy.reflection.served_limit
     return (
         view.state.coverable > 0 and view.state.pending >= view.policy.observation.blocks_at
-    ) or view.state.active > limit
-
-
-def look_again(ports: Ports, memory_id: str) -> MemoryView:
-    """The memory's view of this moment, for a caller that waits."""
-    with ports.store.read() as snapshot:
-        return view_of(ports, snapshot, memory_id)
+    ) or view.lineage.active_tokens > limit

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from om_workers.engine.acceptance import AcceptedMessage
 from om_workers.engine.jobs import JobState, Lane
 from om_workers.engine.retry import Outcome
-from om_workers.ports.model import ModelError
+from om_workers.ports.model import ModelError, ModelRequest, ObserverInput
 from om_workers.services.claim import claim_job
 from om_workers.services.ingest import Append, append_messages
 from om_workers.services.manual import activate_now, start_lane
@@ -17,16 +17,26 @@ from tests.support.world import TENANT, World, call_part, message, note, result_
 
 OPTIONS = {
     "observation": {"messageTokens": 100, "bufferTokens": 20},
-    "reflection": {"observationTokens": 60},
+    "reflection": {"observationTokens": 1_200},
 }
 MOST_STEPS = 100
+FILLER = words_of(104)
+
+
+def long_note(request: ModelRequest) -> str:
+    """An observation of about a hundred tokens, or a short reflection: logs so grow and shrink within few steps."""
+    answer = note(request)
+    if isinstance(request.material, ObserverInput):
+        return answer.replace(" [", f" {FILLER} [")
+    return answer
 
 
 def fill(world: World, *, each: Callable[[], None] = lambda: None) -> World:
     """Have every kind of thing happen; ``each`` is called after every step."""
+    world.models.script = long_note
     for step in (generations, failures, losses, stand_ins, parked, too_long_reflection, cancelled, tenants, running):
         step(world)
-        world.models.script = note
+        world.models.script = long_note
         each()
     return world
 
@@ -51,7 +61,7 @@ def failures(world: World) -> None:
         ModelError(Outcome.REFUSED, "not this"),
         ModelError(Outcome.TOO_LARGE, "too long"),
     ]
-    _observed(world, "failing", lambda request: answers.pop(0) if answers else note(request))
+    _observed(world, "failing", lambda request: answers.pop(0) if answers else long_note(request))
 
 
 def losses(world: World) -> None:
@@ -78,10 +88,10 @@ def parked(world: World) -> None:
 
 def too_long_reflection(world: World) -> None:
     """A reflection job that is done without a result."""
-    _observed(world, "wordy", note)
+    _observed(world, "wordy", long_note)
     activate_now(world.ports, TENANT, "wordy")
     assert start_lane(world.ports, TENANT, "wordy", Lane.REFLECT) is not None
-    world.models.script = lambda _request: f"<observations>\n* 🔴 {words_of(90)}\n</observations>"
+    world.models.script = lambda _request: f"<observations>\n* 🔴 {words_of(1_000)}\n</observations>"
     world.drain()
 
 
@@ -124,7 +134,7 @@ def _is_rich(world: World) -> bool:
     segments = world.segments("long")
     fresh = [s for s in segments if s.state == "active" and s.kind == "observation"]
     states = {segment.state for segment in segments}
-    return {"candidate", "buffered"} <= states and world.view("long").lineage.generation > 1 and len(fresh) > 6
+    return {"candidate", "buffered"} <= states and world.view("long").lineage.generation > 1 and len(fresh) > 4
 
 
 def _ready(world: World, thread: str, messages: int = 3) -> None:

@@ -75,6 +75,10 @@ COUNTER_DAMAGE: tuple[Corruption, ...] = (
     ),
     Corruption(
         "I13 a lineage's token counts are not the sums of its segments",
+        "UPDATE lineage SET whole_tokens = whole_tokens + 1 WHERE id = {long}",
+    ),
+    Corruption(
+        "I13 a lineage's token counts are not the sums of its segments",
         "UPDATE lineage SET buffered_tokens = buffered_tokens + 1 WHERE id = {long}",
     ),
     Corruption(

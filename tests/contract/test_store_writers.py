@@ -16,11 +16,12 @@ from om_workers.ports.errors import BusyError, ConflictError, StoreUnavailableEr
 from om_workers.services.ingest import Append, Appended, append_messages
 from om_workers.services.listing import list_messages
 from om_workers.services.sweep import sweep
+from tests.contract.busy import long_note
 from tests.contract.racing import crowd, meanwhile, race
 from tests.support.doubles import FakeDatabaseClock
 from tests.support.world import TENANT, World, message, words_of
 
-SMALL = {"observation": {"messageTokens": 100, "bufferTokens": 20}, "reflection": {"observationTokens": 20}}
+SMALL = {"observation": {"messageTokens": 100, "bufferTokens": 20}, "reflection": {"observationTokens": 200}}
 
 
 @pytest.fixture
@@ -85,6 +86,7 @@ def test_of_two_contents_under_one_id_one_is_stored_and_the_other_refused(many: 
 
 
 def test_turns_workers_and_sweeps_in_each_others_way_leave_every_message_covered_or_pending_once(many: World) -> None:
+    many.models.script = long_note
     many.thread("t", **SMALL)
 
     def talk(writer: int) -> None:

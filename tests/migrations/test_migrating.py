@@ -18,13 +18,15 @@ from om_workers.adapters.sql import migrate
 from om_workers.adapters.sql.connection import DatabaseClock, connect, writing
 from om_workers.adapters.sql.migrate import downgrade, head_revision, upgrade
 from om_workers.adapters.sql.store import SqlStore
-from om_workers.engine.acceptance import AcceptedMessage
+from om_workers.engine.jobs import Lane
 from om_workers.ports.errors import PermanentError
+from om_workers.services.manual import activate_now, start_lane
+from tests.contract.busy import exchange
 from tests.services.waiting import wait_until
-from tests.support.world import World, call_part, message, result_part
+from tests.support.world import TENANT, World
 
 OF_ALEMBIC = "alembic_version"
-SMALL = {"observation": {"messageTokens": 100, "bufferTokens": 40}, "reflection": {"observationTokens": 30}}
+SMALL = {"observation": {"messageTokens": 100, "bufferTokens": 40}}
 MIGRATING = """
 import sys
 from om_workers.adapters.sql.connection import connect
@@ -117,13 +119,11 @@ def live(world: World) -> None:
         world.say("t", number, 20)
         world.append("t", *exchange(number))
         world.drain()
+    activate_now(world.ports, TENANT, "t")
+    start_lane(world.ports, TENANT, "t", Lane.REFLECT)
+    world.drain()
+    activate_now(world.ports, TENANT, "t")
     assert world.view("t").lineage.generation > 0
-
-
-def exchange(number: int) -> Iterator[AcceptedMessage]:
-    """A tool call and its result."""
-    yield message(f"call{number}", role="assistant", parts=[call_part(f"c{number}")])
-    yield message(f"result{number}", role="tool", parts=[result_part(f"c{number}")])
 
 
 def empty_tables(engine: Engine) -> set[str]:

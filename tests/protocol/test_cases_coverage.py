@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -172,6 +174,26 @@ def test_equal_and_backward_times_change_nothing_about_coverage(world: World) ->
     covered = [seq for first, last in world.seen_ranges() for seq in range(first, last + 1)]
     assert covered == list(range(1, len(covered) + 1))
     assert world.violations() == []
+
+
+def test_the_processes_time_zone_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TM-2: at half past midnight UTC, in Tokyo and in Los Angeles."""
+    seen: list[object] = []
+    for zone in ("Asia/Tokyo", "America/Los_Angeles"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        world = World(f"sqlite:///{tmp_path / zone.replace('/', '-')}")
+        world.clock.time = datetime(2026, 3, 2, 0, 30, tzinfo=UTC)
+        world.thread("t", observation=SYNC)
+        world.say("t", 1, 150)
+        world.drain()
+        stored = [segment.created_at for segment in world.segments("t")]
+        prompts = [request.prompt for request in world.models.requests]
+        seen.append((world.context("t"), stored, prompts))
+        assert stored[0].isoformat() == "2026-03-02T00:30:00+00:00"
+    monkeypatch.undo()
+    time.tzset()
+    assert seen[0] == seen[1]
 
 
 def test_what_was_just_said_is_in_the_context_at_once(world: World) -> None:

@@ -12,7 +12,7 @@ from om_workers.services.observe import observe
 from om_workers.services.reflect import reflect
 from om_workers.services.running import Running, beat, hand_back
 from om_workers.services.sweep import sweep
-from tests.support.world import World, note
+from tests.support.world import World, call_part, message, note, result_part, words_of
 
 LEASE = 10
 
@@ -224,3 +224,33 @@ def test_no_transaction_is_open_while_the_model_is_asked(due: World) -> None:
     due.models.script = ask
     due.drain()
     assert due.view("t").thread.next_seq == 4
+
+
+def test_new_options_wake_a_parked_job(due: World) -> None:
+    due.models.script = lambda _request: ModelError(Outcome.AUTH, "no key")
+    due.drain()
+    due.models.script = note
+    due.thread("t", observation={"messageTokens": 100, "bufferTokens": False})
+    due.drain()
+    assert len(due.segments("t")) == 1
+
+
+def test_a_change_of_provider_activates_once(world: World) -> None:
+    world.thread("t", observation={"messageTokens": 1_000, "activateOnProviderChange": True})
+    for number in range(1, 9):
+        world.append("t", message(f"m{number}", words_of(100), role="assistant"), model="openai/a")
+        world.drain()
+    buffered = len(world.view("t").buffered)
+    assert buffered >= 3
+    world.append("t", message("m9", "hello"), model="anthropic/b")
+    assert 0 < len(world.view("t").buffered) < buffered
+
+
+def test_a_call_id_used_twice_in_one_step_is_answered_twice(world: World) -> None:
+    step = [
+        message(f"m{number}", role="assistant" if number % 2 else "tool", parts=[part])
+        for number, part in enumerate([call_part("c"), result_part("c"), call_part("c"), result_part("c")], 1)
+    ]
+    world.append("t", *step)
+    kinds = [part["type"] for shown in world.context("t").messages for part in shown.parts]
+    assert kinds == ["tool-call", "tool-result"] * 2

@@ -83,5 +83,8 @@ def test_what_the_options_file_shows_behind_a_mark_is_built_in_too() -> None:
 def test_the_options_file_names_every_option() -> None:
     """An option that is missing here is one that the engine accepts and nobody hears of."""
     engine = (ROOT / "om_workers" / "engine" / "options.py").read_text(encoding="utf-8")
-    known = set(re.findall(r'"([a-z]+[A-Za-z]*)"', engine.split("def merge_options")[0])) - {"observation", "reflection"}
+    known = set(re.findall(r'"([a-z]+[A-Za-z]*)"', engine.split("def merge_options")[0])) - {
+        "observation",
+        "reflection",
+    }
     assert {name.rpartition(".")[2] for name in names(uncommented())} == known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from om_workers.engine import extractive
+from om_workers.engine.text import escape
 from om_workers.ports.model import ModelReply, ModelRequest, ObserverInput
 from om_workers.ports.tokens import Tokenizer
 
@@ -20,7 +21,8 @@ class LocalExtractiveModel:
             text = extractive.observe(material.messages, count=count)
         else:
             text = extractive.reflect(material.texts, target_tokens=material.target_tokens - 1, count=count)
-        return ModelReply(f"<observations>\n{text}\n</observations>", output_tokens=count(text))
+        # The log is read back as markup; what looks like markup in it is text.
+        return ModelReply(f"<observations>\n{escape(text)}\n</observations>", output_tokens=count(text))
 
     def cancel(self, call_id: str) -> None:
         """Nothing: a call takes milliseconds."""

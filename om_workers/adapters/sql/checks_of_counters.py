@@ -49,6 +49,8 @@ COUNTER_CHECKS: dict[str, str] = {
         SELECT l.memory_id, l.id FROM lineage l
         WHERE l.active_tokens <> COALESCE((SELECT SUM(s.tokens) FROM segment s
               WHERE s.lineage_id = l.id AND s.state = 'active'), 0)
+           OR l.whole_tokens <> COALESCE((SELECT SUM(s.text_tokens) FROM segment s
+              WHERE s.lineage_id = l.id AND s.state = 'active'), 0)
            OR l.buffered_tokens <> COALESCE((SELECT SUM(s.tokens) FROM segment s
               WHERE s.lineage_id = l.id AND s.state = 'buffered'), 0)
         """,

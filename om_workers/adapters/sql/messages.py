@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, or_, select, text, update
+from sqlalchemy import Connection, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import CALL, MESSAGE, record, stored_message
 from om_workers.engine.counting import COUNTER_VERSION
@@ -86,17 +86,18 @@ class SqlMessages:
         ]
         self._connection.execute(insert(CALL), rows)
 
-    def answer(self, thread_id: str, results: Sequence[tuple[str, int]]) -> dict[int, int]:
-        """Record results (call id, seq) on the newest unanswered call of their id; result seq → first call seq."""
-        answered: dict[int, int] = {}
-        for (call_id, seq), call_seq in self._unanswered(thread_id, results):
-            self._connection.execute(
-                update(CALL)
-                .where(CALL.c.thread_id == thread_id, CALL.c.call_seq == call_seq, CALL.c.call_id == call_id)
-                .values(result_seq=seq)
-            )
-            answered[seq] = min(call_seq, answered.get(seq, call_seq))
-        return answered
+    def answer(self, thread_id: str, results: Sequence[tuple[str, int]]) -> None:
+        """Record results (call id, seq, in order): each answers the newest open call of its id at or before it."""
+        waiting = self._unanswered(thread_id, {call_id for call_id, _ in results})
+        for call_id, seq in results:
+            open_before = [call_seq for call_seq in waiting.get(call_id, ()) if call_seq <= seq]
+            if open_before:
+                waiting[call_id].remove(open_before[-1])
+                self._connection.execute(
+                    update(CALL)
+                    .where(CALL.c.thread_id == thread_id, CALL.c.call_seq == open_before[-1], CALL.c.call_id == call_id)
+                    .values(result_seq=seq)
+                )
 
     def close_calls(self, thread_id: str, *, before: int) -> None:
         """Count the open calls before seq ``before`` as closed without a result."""
@@ -135,18 +136,18 @@ class SqlMessages:
         )
         return [record(CallRecord, row) for row in found.mappings()]
 
-    def _unanswered(self, thread_id: str, results: Sequence[tuple[str, int]]) -> list[tuple[tuple[str, int], int]]:
-        if not results:
-            return []
-        ids = {call_id for call_id, _ in results}
+    def _unanswered(self, thread_id: str, call_ids: set[str]) -> dict[str, list[int]]:
+        if not call_ids:
+            return {}
         found = self._connection.execute(
-            select(CALL.c.call_id, func.max(CALL.c.call_seq).label("call_seq"))
-            .where(CALL.c.thread_id == thread_id, CALL.c.call_id.in_(ids), CALL.c.result_seq.is_(None))
-            .group_by(CALL.c.call_id)
+            select(CALL.c.call_id, CALL.c.call_seq)
+            .where(CALL.c.thread_id == thread_id, CALL.c.call_id.in_(call_ids), CALL.c.result_seq.is_(None))
+            .order_by(CALL.c.call_seq)
         )
-        newest = {row.call_id: row.call_seq for row in found}
-        first_answers = {call_id: (call_id, seq) for call_id, seq in reversed(results)}
-        return [(answer, newest[call_id]) for call_id, answer in first_answers.items() if call_id in newest]
+        waiting: dict[str, list[int]] = {}
+        for row in found:
+            waiting.setdefault(row.call_id, []).append(row.call_seq)
+        return waiting
 
 
 def _row(thread: ThreadRecord, message: NewMessage) -> dict[str, Any]:

@@ -19,6 +19,7 @@ _SIZE_COLUMNS = (
     SEGMENT.c.id,
     SEGMENT.c.message_tokens,
     SEGMENT.c.tokens,
+    SEGMENT.c.text_tokens,
     SEGMENT.c.message_count,
     SEGMENT.c.job_id,
     SEGMENT.c.attempt,

@@ -119,7 +119,8 @@ def _insert_lineage(connection: Connection, ids: Sequence[str], now: datetime) -
     thread_id, memory_id, lineage_id = ids
     connection.execute(
         insert(LINEAGE).values(
-            id=lineage_id, memory_id=memory_id, epoch=0, generation=0, frozen=False, next_ordinal=1, active_tokens=0,
+            id=lineage_id, memory_id=memory_id, epoch=0, generation=0, frozen=False, next_ordinal=1,
+            active_tokens=0, whole_tokens=0,
             buffered_tokens=0, reflect_above=0, created_at=now,
         )
     )  # fmt: skip

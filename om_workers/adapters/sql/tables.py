@@ -153,6 +153,7 @@ class Lineage(SQLModel, table=True):
     frozen: bool = False
     next_ordinal: int = 1
     active_tokens: int = Field(default=0, sa_type=BigInteger)
+    whole_tokens: int = Field(default=0, sa_type=BigInteger)
     buffered_tokens: int = Field(default=0, sa_type=BigInteger)
     reflect_above: int = Field(default=0, sa_type=BigInteger)
     created_at: datetime = Field(sa_type=UtcDateTime)

@@ -166,6 +166,7 @@ def upgrade() -> None:
         sa.Column("frozen", sa.Boolean(), nullable=False),
         sa.Column("next_ordinal", sa.Integer(), nullable=False),
         sa.Column("active_tokens", sa.BigInteger(), nullable=False),
+        sa.Column("whole_tokens", sa.BigInteger(), nullable=False),
         sa.Column("buffered_tokens", sa.BigInteger(), nullable=False),
         sa.Column("reflect_above", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
