@@ -7,8 +7,6 @@ characters and more that stand there as whole words. Baselines get the tokens th
 those that ``reflect`` used, for the whole thread; a call's arguments as JSON are a sentence to them.
 """
 
-# ruff: noqa: INP001 - a script run as a module, in a folder that is no package
-
 from __future__ import annotations
 
 import json
