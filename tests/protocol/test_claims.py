@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from om_workers.engine.jobs import Lane
@@ -152,14 +154,15 @@ def test_work_made_while_the_broker_was_away_is_sent_when_it_is_back(world: Worl
 
 
 def test_the_window_bounds_what_waits_on_the_broker(world: World) -> None:
-    for number in range(100):
+    world.ports = replace(world.ports, timing=replace(world.ports.timing, window=8))
+    for number in range(20):
         world.thread(f"t{number}", observation={"messageTokens": 100, "bufferTokens": False})
         world.say(f"t{number}", 1, 120)
     assert len(world.queue.waiting) == world.ports.timing.window
     sweep(world.ports)
     assert len(world.queue.waiting) == world.ports.timing.window
     world.drain()
-    assert all(world.segments(f"t{number}") for number in range(100))
+    assert all(world.segments(f"t{number}") for number in range(20))
 
 
 def test_a_reflection_started_before_new_observations_keeps_them(world: World) -> None:
