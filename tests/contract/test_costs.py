@@ -76,8 +76,7 @@ def test_an_append_costs_the_same_in_threads_of_all_lengths(grown: World) -> Non
     assert_own_memory_only(costs[0])
 
 
-def test_a_context_costs_the_same_in_threads_of_all_lengths(grown: World, request: pytest.FixtureRequest) -> None:
-    expect_wrong_plans(grown, request)
+def test_a_context_costs_the_same_in_threads_of_all_lengths(grown: World) -> None:
     costs = []
     for length in LENGTHS:
         settle(grown.engine)
@@ -89,9 +88,8 @@ def test_a_context_costs_the_same_in_threads_of_all_lengths(grown: World, reques
     assert_own_memory_only(costs[0])
 
 
-def test_an_observation_costs_the_same_in_threads_of_all_lengths(grown: World, request: pytest.FixtureRequest) -> None:
+def test_an_observation_costs_the_same_in_threads_of_all_lengths(grown: World) -> None:
     """From the claim to the commit, with the activation that follows."""
-    expect_wrong_plans(grown, request)
     costs = []
     for length in LENGTHS:
         first = grown.view(f"t{length}").thread.next_seq
@@ -147,15 +145,6 @@ def test_a_row_more_that_is_read_is_seen(postgres_world: World) -> None:
         with reads(postgres_world.engine) as found, ports.store.read() as snapshot:
             assert len(snapshot.messages.between(thread.id, 1, count)) == count
         assert (found.rows, found.entries) == ({"message": count}, {"message": count})
-
-
-def expect_wrong_plans(world: World, request: pytest.FixtureRequest) -> None:
-    """PostgreSQL may join the ranges of all memories to a long memory's few active segments."""
-    if world.engine.dialect.name == "postgresql":
-        reason = (
-            "state and lineage are taken for independent, so the join of segment and segment_range is planned wrong"
-        )
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
 
 
 def grow_all(world: World) -> None:

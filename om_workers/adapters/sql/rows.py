@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import timedelta, timezone
 from typing import Any, TypeVar
@@ -43,7 +44,7 @@ TENANT = table(tables.Tenant)
 CONFIG = table(tables.Config)
 
 
-def record(kind: type[R], row: RowMapping) -> R:
+def record(kind: type[R], row: Mapping[str, Any]) -> R:
     """The record of this kind from columns of the same names."""
     return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 

@@ -14,7 +14,6 @@ from om_workers.ports.errors import NotFoundError
 from om_workers.ports.records import LineageRecord, PositionRecord, SegmentRecord, SegmentSize
 
 _ORDER = (SEGMENT.c.ordinal, SEGMENT.c.generation)
-_WITH_RANGE = SEGMENT.join(RANGE, RANGE.c.segment_id == SEGMENT.c.id)
 _SIZE_COLUMNS = (
     SEGMENT.c.id,
     SEGMENT.c.message_tokens,
@@ -59,23 +58,11 @@ class SqlSegments:
 
     def buffered(self, lineage_id: str) -> list[SegmentSize]:
         """The buffered segments, oldest first."""
-        found = self._connection.execute(
-            select(*_SIZE_COLUMNS, RANGE.c.last_seq)
-            .select_from(_WITH_RANGE)
-            .where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state == "buffered")
-            .order_by(*_ORDER)
-        )
-        return [record(SegmentSize, row) for row in found.mappings()]
+        return [record(SegmentSize, row) for row in self._with_ranges(lineage_id, _SIZE_COLUMNS, ("buffered",))]
 
     def in_state(self, lineage_id: str, *states: str) -> list[SegmentRecord]:
         """The segments in these states, in order."""
-        found = self._connection.execute(
-            select(SEGMENT, RANGE.c.first_seq, RANGE.c.last_seq)
-            .select_from(_WITH_RANGE)
-            .where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states))
-            .order_by(*_ORDER)
-        )
-        return [record(SegmentRecord, row) for row in found.mappings()]
+        return [record(SegmentRecord, row) for row in self._with_ranges(lineage_id, (SEGMENT,), states)]
 
     def states(self, segment_ids: Sequence[str]) -> dict[str, str]:
         """The state of each of these segments."""
@@ -123,3 +110,19 @@ class SqlSegments:
         """Serve a shorter text of a segment from now on; the whole stays stored."""
         values = {"served": text, "tokens": tokens, "degraded": True}
         self._connection.execute(update(SEGMENT).where(SEGMENT.c.id == segment_id).values(**values))
+
+    def _with_ranges(self, lineage_id: str, columns: Sequence[Any], states: Sequence[str]) -> list[Mapping[str, Any]]:
+        # Two statements: joined, PostgreSQL takes state and lineage for independent, expects far too many segments
+        # of a long memory, and reads the ranges of all memories.
+        found = self._connection.execute(
+            select(*columns).where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states)).order_by(*_ORDER)
+        ).mappings()
+        segments = [dict(row) for row in found]
+        if not segments:
+            return []
+        ids = [segment["id"] for segment in segments]
+        ranges = self._connection.execute(
+            select(RANGE.c.segment_id, RANGE.c.first_seq, RANGE.c.last_seq).where(RANGE.c.segment_id.in_(ids))
+        )
+        spans = {row.segment_id: {"first_seq": row.first_seq, "last_seq": row.last_seq} for row in ranges}
+        return [segment | spans[segment["id"]] for segment in segments]
