@@ -44,7 +44,7 @@ TENANT = table(tables.Tenant)
 CONFIG = table(tables.Config)
 
 
-def record(kind: type[R], row: Mapping[str, Any]) -> R:
+def record(kind: type[R], row: RowMapping | Mapping[str, Any]) -> R:
     """The record of this kind from columns of the same names."""
     return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
