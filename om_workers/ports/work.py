@@ -83,8 +83,8 @@ class Ledger(Protocol):
 class Ledgers(Protocol):
     """Ledger writes that stand alone: one short transaction each, with no memory's lock."""
 
-    def begin(self, call: CallStart) -> None:
-        """Write a call as started, before the model is asked."""
+    def begin(self, call: CallStart) -> bool:
+        """Write a call as started, before the model is asked; ``False``: its attempt has ended, and nothing is written."""
         ...
 
     def finish(self, call_id: str, end: CallEnd) -> None:

@@ -47,6 +47,9 @@ def _climb(ports: Ports, claim: Claim, segments: list[SegmentRecord], *, target:
     levels = compression_levels(claim.model, manual=claim.job.trigger is Trigger.MANUAL)
     for number, level in enumerate(levels):
         call_id = claim.call_id if number == 0 else _begin_call(ports, claim)
+        if call_id is None:
+            tries.failure = Failure(Outcome.LOST, "the attempt has ended meanwhile")
+            return tries
         instruction = claim.policy.reflection.instruction
         prompt = reflector_prompt(
             observations="\n".join(texts), level=level, target_tokens=target, instruction=instruction
@@ -90,10 +93,10 @@ def _settle(unit: Unit, view: MemoryView, claim: Claim, tries: _Tries, best: tup
         settle_failure(unit, view, job, tries.failure or Failure(Outcome.EMPTY, "no answer"))
 
 
-def _begin_call(ports: Ports, claim: Claim) -> str:
+def _begin_call(ports: Ports, claim: Claim) -> str | None:
     call_id = ports.ids.new()
-    ports.store.ledgers.begin(start_of_call(claim, call_id, ports.clock.now()))
-    return call_id
+    begun = ports.store.ledgers.begin(start_of_call(claim, call_id, ports.clock.now()))
+    return call_id if begun else None
 
 
 def _read(ports: Ports, claim: Claim) -> list[SegmentRecord]:

@@ -257,3 +257,28 @@ def test_a_call_id_used_twice_in_one_step_is_answered_twice(world: World) -> Non
     world.append("t", *step)
     kinds = [part["type"] for shown in world.context("t").messages for part in shown.parts]
     assert kinds == ["tool-call", "tool-result"] * 2
+
+
+def test_a_worker_that_lost_its_lease_asks_no_further_and_leaves_no_call_open(world: World) -> None:
+    """A reflector climbs levels; its lease is taken over during the first."""
+    long_answer = "<observations>\n" + "\n".join(f"* 🔴 fact {n}" for n in range(900)) + "\n</observations>"
+    world.thread("t", observation={"messageTokens": 100, "bufferTokens": False}, reflection={"observationTokens": 20})
+    for number in range(1, 9):
+        world.say("t", number, 60)
+        while world.queue.waiting and world.queue.waiting[0].lane is Lane.OBSERVE:
+            world.run_one()
+    job = world.queue.take()
+    assert job is not None
+    claim = claim_job(world.ports, job.memory_id, job.id, "slow")
+    assert claim is not None
+
+    def lose(_request: ModelRequest) -> str:
+        world.clock.advance(LEASE + 1)
+        assert sweep(world.ports).taken_back == 1
+        return long_answer
+
+    before = len(world.models.requests)
+    world.models.script = lose
+    assert reflect(world.ports, claim) is False
+    assert len(world.models.requests) == before + 1
+    assert world.violations() == []

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
-from om_workers.adapters.sql.rows import MODEL_CALL
+from om_workers.adapters.sql.rows import ATTEMPT, MODEL_CALL
 from om_workers.ports.records import CallEnd, CallStart
 from om_workers.ports.work import CallTotal
 
@@ -39,10 +39,17 @@ class SqlLedgers:
         self._engine = engine
         self._clock = clock
 
-    def begin(self, call: CallStart) -> None:
-        """Write a call as started, before the model is asked."""
+    def begin(self, call: CallStart) -> bool:
+        """Write a call as started, before the model is asked; ``False``: its attempt has ended, and nothing is written.
+
+        The attempt's row is held meanwhile: whoever ends it either sees this call and closes it, or ends it first.
+        """
+        attempt = (ATTEMPT.c.job_id == call.job_id, ATTEMPT.c.n == call.attempt, ATTEMPT.c.ended_at.is_(None))
         with writing(self._engine) as connection:
+            if connection.execute(select(ATTEMPT.c.n).where(*attempt).with_for_update()).first() is None:
+                return False
             SqlLedger(connection).start(call)
+        return True
 
     def finish(self, call_id: str, end: CallEnd) -> None:
         """Close a call with what is known of it; an answer to a call thought lost is still worth knowing."""

@@ -23,6 +23,7 @@ _SIZE_COLUMNS = (
     SEGMENT.c.job_id,
     SEGMENT.c.attempt,
 )
+_MOST_PARAMETERS = 1_000
 _RANGE_COLUMNS = ("first_seq", "last_seq")
 
 
@@ -121,8 +122,11 @@ class SqlSegments:
         if not segments:
             return []
         ids = [segment["id"] for segment in segments]
-        ranges = self._connection.execute(
-            select(RANGE.c.segment_id, RANGE.c.first_seq, RANGE.c.last_seq).where(RANGE.c.segment_id.in_(ids))
-        )
-        spans = {row.segment_id: {"first_seq": row.first_seq, "last_seq": row.last_seq} for row in ranges}
+        spans: dict[str, dict[str, int]] = {}
+        for start in range(0, len(ids), _MOST_PARAMETERS):
+            some = RANGE.c.segment_id.in_(ids[start : start + _MOST_PARAMETERS])
+            ranges = self._connection.execute(
+                select(RANGE.c.segment_id, RANGE.c.first_seq, RANGE.c.last_seq).where(some)
+            )
+            spans |= {row.segment_id: {"first_seq": row.first_seq, "last_seq": row.last_seq} for row in ranges}
         return [segment | spans[segment["id"]] for segment in segments]
