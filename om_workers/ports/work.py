@@ -84,7 +84,7 @@ class Ledgers(Protocol):
     """Ledger writes that stand alone: one short transaction each, with no memory's lock."""
 
     def begin(self, call: CallStart) -> bool:
-        """Write a call as started, before the model is asked; ``False``: its attempt has ended, and nothing is written."""
+        """Write a call as started, before the model is asked; ``False``: its attempt has ended, nothing is written."""
         ...
 
     def finish(self, call_id: str, end: CallEnd) -> None:
@@ -135,8 +135,11 @@ class Dispatching(Protocol):
 class Heartbeats(Protocol):
     """A worker's leases; one statement each."""
 
-    def renew(self, owner: str, *, lease_seconds: float) -> list[HeldLease]:
-        """Extend every lease of ``owner`` up to its attempt's deadline, and say which those are."""
+    def renew(self, owner: str, job_ids: Sequence[str], *, lease_seconds: float) -> list[HeldLease]:
+        """Extend the leases of ``owner`` on these jobs up to their attempts' deadlines, and say which it still holds.
+
+        A lease of its own that it no longer works under is left to run out.
+        """
         ...
 
     def held_by(self, owner: str) -> list[str]:

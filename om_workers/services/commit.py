@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import TransientError
 from om_workers.services.claim import Claim
 from om_workers.services.planning import plan_memory
 from om_workers.services.state import MemoryView, view_in
 from om_workers.services.unit import Unit, memory_unit
 
+_TRIES = 5
+_PAUSE_SECONDS = 0.5
 Settle = Callable[[Unit, MemoryView], None]
 
 
@@ -20,6 +23,17 @@ def commit(ports: Ports, claim: Claim, settle: Settle) -> bool:
     A newer fence or epoch means that the job has gone on without this worker: nothing changes then, whatever the
     lease's expiry says (RULES 7.5).
     """
+    for _ in range(_TRIES - 1):
+        try:
+            return _commit_once(ports, claim, settle)
+        except TransientError as error:
+            # What the model said is paid for: a database that is busy or away for a moment must not cost it.
+            ports.log.warning("commit_delayed", job=claim.job.id, error=type(error).__name__)
+            ports.clock.wait(_PAUSE_SECONDS)
+    return _commit_once(ports, claim, settle)
+
+
+def _commit_once(ports: Ports, claim: Claim, settle: Settle) -> bool:
     with memory_unit(ports, claim.job.memory_id) as unit:
         view = view_in(ports, unit.tx)
         if not _holds(claim, view):

@@ -46,7 +46,11 @@ class Running:
 def beat(ports: Ports, running: Running) -> int:
     """Renew this process's leases, and end the model calls of those it has lost; how many are held."""
     before = running.snapshot()
-    held = ports.store.heartbeats.renew(running.owner, lease_seconds=ports.timing.lease_seconds)
+    if not before:
+        return 0
+    # Only what is worked on: a lease whose worker gave up must run out, or its job would wait for the attempt's end.
+    job_ids = [claim.job.id for claim in before.values()]
+    held = ports.store.heartbeats.renew(running.owner, job_ids, lease_seconds=ports.timing.lease_seconds)
     kept = {(lease.lineage_id, str(lease.lane), lease.fence) for lease in held}
     now = running.snapshot()
     for key, claim in before.items():

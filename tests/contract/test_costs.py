@@ -124,7 +124,7 @@ def test_no_statement_of_a_turn_or_its_work_walks_a_whole_table(sqlite_world: Wo
             world.context("all", max_tokens=50)
         sweep(world.ports)
         world.ports.store.dispatching.health()
-        world.ports.store.heartbeats.renew("worker-1", lease_seconds=10)
+        world.ports.store.heartbeats.renew("worker-1", ["job"], lease_seconds=10)
         world.ports.store.heartbeats.held_by("worker-1")
     assert world.view("all").lineage.generation > 0
     scanned = scanned_tables(world.engine, statements)

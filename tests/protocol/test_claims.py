@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import pytest
 
 from om_workers.engine.jobs import Lane
 from om_workers.engine.retry import Outcome
+from om_workers.ports.errors import BusyError
 from om_workers.ports.model import ModelError, ModelRequest
+from om_workers.ports.store import MemoryTx
 from om_workers.services.claim import claim_job
 from om_workers.services.observe import observe
 from om_workers.services.reflect import reflect
@@ -282,3 +285,30 @@ def test_a_worker_that_lost_its_lease_asks_no_further_and_leaves_no_call_open(wo
     assert reflect(world.ports, claim) is False
     assert len(world.models.requests) == before + 1
     assert world.violations() == []
+
+
+def test_a_lease_whose_worker_gave_up_is_not_renewed(due: World) -> None:
+    """The commit failed for good: the process lives, but nobody in it works on the job any more."""
+    job = due.queue.take()
+    assert job is not None
+    worker = Running("a")
+    assert claim_job(due.ports, job.memory_id, job.id, worker.owner) is not None
+    due.clock.advance(LEASE - 1)
+    assert beat(due.ports, worker) == 0
+    due.clock.advance(2)
+    assert sweep(due.ports).taken_back == 1
+
+
+def test_a_result_waits_for_a_database_that_is_busy_for_a_moment(due: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = iter([True, True])
+    write = due.ports.store.write
+
+    def sometimes(memory_id: str) -> AbstractContextManager[MemoryTx]:
+        if due.models.requests and next(busy, False):
+            raise BusyError
+        return write(memory_id)
+
+    monkeypatch.setattr(due.ports.store, "write", sometimes)
+    assert due.run_one() is True
+    assert len(due.models.requests) == 1
+    assert len(due.segments("t")) == 1

@@ -94,14 +94,14 @@ class SqlHeartbeats:
         self._engine = engine
         self._clock = clock
 
-    def renew(self, owner: str, *, lease_seconds: float) -> list[HeldLease]:
-        """Extend every lease of ``owner`` up to its attempt's deadline, and say which those are."""
+    def renew(self, owner: str, job_ids: Sequence[str], *, lease_seconds: float) -> list[HeldLease]:
+        """Extend the leases of ``owner`` on these jobs up to their attempts' deadlines, and say which it still holds."""
         with writing(self._engine) as connection:
             until = self._clock.read(connection) + timedelta(seconds=lease_seconds)
             within = case((LEASE.c.deadline < until, LEASE.c.deadline), else_=until)
             renewed = connection.execute(
                 update(LEASE)
-                .where(LEASE.c.owner == owner)
+                .where(LEASE.c.owner == owner, LEASE.c.job_id.in_(job_ids))
                 .values(expires_at=within)
                 .returning(LEASE.c.lineage_id, LEASE.c.lane, LEASE.c.fence)
             )
