@@ -95,7 +95,7 @@ class SqlHeartbeats:
         self._clock = clock
 
     def renew(self, owner: str, job_ids: Sequence[str], *, lease_seconds: float) -> list[HeldLease]:
-        """Extend the leases of ``owner`` on these jobs up to their attempts' deadlines, and say which it still holds."""
+        """Extend the leases of ``owner`` on these jobs up to their attempts' deadlines; those it still holds."""
         with writing(self._engine) as connection:
             until = self._clock.read(connection) + timedelta(seconds=lease_seconds)
             within = case((LEASE.c.deadline < until, LEASE.c.deadline), else_=until)
