@@ -29,7 +29,7 @@ up: $(INSTALLED) ## run the embedded stack until Ctrl-C
 	@$(BIN)/om up
 
 test: $(INSTALLED) ## run all tests with the services they need
-	$(BIN)/pytest -n $(TEST_WORKERS) $(addprefix --ignore=,$(APART))
+	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadgroup $(addprefix --ignore=,$(APART))
 
 check: $(INSTALLED) ## check format, lint, types, imports and the shape of the code
 	$(BIN)/ruff format --check $(CODE)
