@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -13,6 +15,7 @@ from om_workers.demo.conversation import Conversation, Step
 from om_workers.engine.messages import CountTokens
 
 _WAIT_SECONDS = 60.0
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Actor:
         """Every step in order; raises ``httpx.HTTPError`` for an answer that is no success."""
         conversation = self.played.conversation
         body = {"id": conversation.thread, "resource_id": conversation.resource, "options": self._thresholds.options}
-        self._client.post("/v1/threads", json=body).raise_for_status()
+        self._post("/v1/threads", body)
         for step in conversation.steps:
             if stopped():
                 return
@@ -75,8 +78,7 @@ class Actor:
 
     def read_context(self) -> None:
         """Read the context as the actor's next step would, and compare its size with what is allowed."""
-        answer = self._client.post(self._path("context"), json={"wait": True}, timeout=_WAIT_SECONDS)
-        answer.raise_for_status()
+        answer = self._post(self._path("context"), {"wait": True})
         played = self.played
         played.context = answer.json()
         played.status = played.context["status"]
@@ -105,14 +107,22 @@ class Actor:
 
     def _append(self, step: Step) -> None:
         body = {"messages": list(step.bodies), "resource_id": self.played.conversation.resource}
-        answer = self._client.post(self._path("messages"), json=body)
-        answer.raise_for_status()
+        answer = self._post(self._path("messages"), body)
         self.played.status = answer.json()["status"]
         self.played.steps += 1
         new = {stored["id"] for stored in answer.json()["stored"] if not stored["duplicate"]}
         for message in step.messages:
             if message.id in new:
                 self.played.written.add(message)
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
+        """The answer; what was busy is asked again, since a step is stored once however often it is sent."""
+        for _ in range(_TRIES - 1):
+            answer = self._client.post(path, json=body, timeout=_WAIT_SECONDS)
+            if answer.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+                return answer.raise_for_status()
+            threading.Event().wait(float(answer.headers.get("Retry-After", 1)))
+        return self._client.post(path, json=body, timeout=_WAIT_SECONDS).raise_for_status()
 
     def _path(self, name: str) -> str:
         return f"/v1/threads/{httpx.URL('/').copy_with(path=self.played.conversation.thread).path.lstrip('/')}/{name}"

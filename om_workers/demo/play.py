@@ -46,21 +46,23 @@ def play(
     subscriber = Subscriber(stack.settings.redis_url.get_secret_value())
     subscriber.start()
     headers = {"Authorization": f"Bearer {secret}"}
-    with httpx.Client(base_url=stack.url, headers=headers, timeout=30.0) as client:
-        actors = [Actor(client, conversation, thresholds, ports.tokens.count) for conversation in conversations]
-        stopped = threading.Event()
-        with Screen([actor.played for actor in actors], subscriber, thresholds, plain=plain) as screen:
-            _play_all(actors, stopped, lambda: _look(stack, screen, interrupts, stopped))
-        if interrupts.asked:
+    try:
+        with httpx.Client(base_url=stack.url, headers=headers, timeout=30.0) as client:
+            actors = [Actor(client, conversation, thresholds, ports.tokens.count) for conversation in conversations]
+            stopped = threading.Event()
+            with Screen([actor.played for actor in actors], subscriber, thresholds, plain=plain) as screen:
+                _play_all(actors, stopped, lambda: _look(stack, screen, interrupts, stopped))
+            if interrupts.asked:
+                return None
+            _wait_for_rest(actors, thresholds, interrupts)
+            for actor in actors:
+                actor.read_context()
+            _wait_for_rest(actors, thresholds, interrupts)
             subscriber.stop()
-            return None
-        _wait_for_rest(actors, thresholds, interrupts)
-        for actor in actors:
-            actor.read_context()
-        _wait_for_rest(actors, thresholds, interrupts)
+            checks = run_checks(ports, TENANT, actors, subscriber, thresholds)
+            return Result(report(ports, actors, checks), checks)
+    finally:
         subscriber.stop()
-        checks = run_checks(ports, TENANT, actors, subscriber, thresholds)
-        return Result(report(ports, actors, checks), checks)
 
 
 def _play_all(actors: Sequence[Actor], stopped: threading.Event, look: Callable[[], None]) -> None:

@@ -34,7 +34,7 @@ class Subscriber:
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more."""
+        """Read no more; to be called once or more."""
         self._stop.set()
         self._thread.join(timeout=5)
         self._pubsub.close()

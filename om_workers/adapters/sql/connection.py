@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -19,6 +21,7 @@ from om_workers.ports.errors import BusyError, OmError, PermanentError, StoreFul
 
 _WRITER = {"om_writer": True}
 LOCK_TIMEOUT_SECONDS = 5.0
+_TURNS: WeakKeyDictionary[Engine, tuple[threading.Lock, float]] = WeakKeyDictionary()
 
 
 class AddressError(PermanentError):
@@ -67,6 +70,7 @@ def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK
         )
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        _TURNS[engine] = (threading.Lock(), lock_timeout_seconds)
         return engine
     milliseconds = int(lock_timeout_seconds * 1_000)
     return create_engine(
@@ -83,8 +87,24 @@ def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that may write; database errors come out as the port's."""
-    with translated(), engine.connect().execution_options(**_WRITER) as connection, connection.begin():
+    with translated(), _turn(engine), engine.connect().execution_options(**_WRITER) as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def _turn(engine: Engine) -> Iterator[None]:
+    """One writer of this process at a time on SQLite, whose own waiting is a lottery that one may lose for long."""
+    turns = _TURNS.get(engine)
+    if turns is None:
+        yield
+        return
+    lock, seconds = turns
+    if not lock.acquire(timeout=seconds):
+        raise BusyError
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager
