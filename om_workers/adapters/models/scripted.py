@@ -37,8 +37,9 @@ class ScriptedModel:
     def generate(self, request: ModelRequest) -> ModelReply:
         """What the script says for this call."""
         seen = _seen(request)
-        self._append("calls.ndjson", seen)
+        # The rule is used up before the call can be seen: whoever kills the process then finds it used.
         rule = self._next_rule(request.kind)
+        self._append("calls.ndjson", seen)
         action = rule.get("do", "note")
         if action == "fail":
             raise ModelError(Outcome(rule["outcome"]), rule.get("text", "scripted failure"))
