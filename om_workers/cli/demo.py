@@ -34,6 +34,9 @@ def demo(
     workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")] = 1,
     message_tokens: Annotated[int, typer.Option(min=200, help="T: pending tokens that start an activation.")] = 2_000,
     observation_tokens: Annotated[int, typer.Option(min=100, help="R: observation tokens to condense.")] = 1_200,
+    database_url: Annotated[
+        str | None, typer.Option(help="Database to play in, best an empty one. (Default: a SQLite file of its own.)")
+    ] = None,
     keep: Annotated[Path | None, typer.Option(help="Keep database and logs in this folder.", file_okay=False)] = None,
     plain: Annotated[bool, typer.Option(help="Plain lines instead of the live view.")] = False,
 ) -> None:
@@ -46,7 +49,7 @@ def demo(
         conversations = read_conversations(file)
     except (ConversationError, OSError) as error:
         fail(f"{file}: {error}", 2)
-    settings = read_settings(port=free_port(), host="127.0.0.1", auth=True)
+    settings = read_settings(port=free_port(), host="127.0.0.1", auth=True, database_url=database_url)
     thresholds = Thresholds(message_tokens, observation_tokens)
     steps = sum(len(conversation.steps) for conversation in conversations)
     typer.echo(

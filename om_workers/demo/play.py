@@ -18,7 +18,6 @@ from om_workers.embedded.interrupts import Interrupts
 from om_workers.embedded.stack import Stack
 from om_workers.services.keys import make_key
 
-TENANT = "demo"
 _AT_ONCE = 8
 _REST_SECONDS = 60.0
 _POLL_SECONDS = 0.2
@@ -42,7 +41,9 @@ def play(
 ) -> Result | None:
     """Play the conversations on a stack that answers. Raises what an actor met: ``httpx.HTTPError``."""
     ports = stack.wired.ports
-    secret = make_key(ports, TENANT, name="demo").secret
+    # A tenant of its own: a database that is used again holds the same threads of an earlier demo.
+    tenant_id = f"demo-{ports.ids.new()[:8]}"
+    secret = make_key(ports, tenant_id, name="demo").secret
     subscriber = Subscriber(stack.settings.redis_url.get_secret_value())
     subscriber.start()
     headers = {"Authorization": f"Bearer {secret}"}
@@ -52,15 +53,15 @@ def play(
             stopped = threading.Event()
             with Screen([actor.played for actor in actors], subscriber, thresholds, plain=plain) as screen:
                 _play_all(actors, stopped, lambda: _look(stack, screen, interrupts, stopped))
-            if interrupts.asked:
+            if not _come_to_rest(actors, thresholds, interrupts):
                 return None
-            _wait_for_rest(actors, thresholds, interrupts)
             for actor in actors:
                 actor.read_context()
-            _wait_for_rest(actors, thresholds, interrupts)
+            if not _come_to_rest(actors, thresholds, interrupts):
+                return None
             subscriber.stop()
-            checks = run_checks(ports, TENANT, actors, subscriber, thresholds)
-            return Result(report(ports, actors, checks), checks)
+            checks = run_checks(ports, tenant_id, actors, subscriber, thresholds)
+            return Result(report(ports, tenant_id, actors, checks), checks)
     finally:
         subscriber.stop()
 
@@ -88,7 +89,8 @@ def _look(stack: Stack, screen: Screen, interrupts: Interrupts, stopped: threadi
         stopped.set()
 
 
-def _wait_for_rest(actors: Sequence[Actor], thresholds: Thresholds, interrupts: Interrupts) -> None:
+def _come_to_rest(actors: Sequence[Actor], thresholds: Thresholds, interrupts: Interrupts) -> bool:
+    """Wait, not for ever, until no work is left; ``False`` when somebody asked to end."""
     remaining = [_REST_SECONDS]
 
     def at_rest() -> bool:
@@ -96,6 +98,7 @@ def _wait_for_rest(actors: Sequence[Actor], thresholds: Thresholds, interrupts: 
         return remaining[0] < 0 or all(_is_at_rest(actor, thresholds) for actor in actors)
 
     interrupts.wait_until(at_rest)
+    return not interrupts.asked
 
 
 def _is_at_rest(actor: Actor, thresholds: Thresholds) -> bool:

@@ -44,7 +44,7 @@ def run_checks(
     ]
 
 
-def report(ports: Ports, actors: Sequence[Actor], checks: Sequence[Check]) -> str:
+def report(ports: Ports, tenant_id: str, actors: Sequence[Actor], checks: Sequence[Check]) -> str:
     """The whole report as text."""
     largest = max((actor.played for actor in actors), key=lambda one: one.written.total)
     lines = [f"Observation log of {largest.conversation.thread}, as an agent reads it", "", *_log(largest), ""]
@@ -55,7 +55,7 @@ def report(ports: Ports, actors: Sequence[Actor], checks: Sequence[Check]) -> st
     lines += [
         f"Context      {before:,} tokens said, {after:,} in the last context ({before / max(after, 1):.1f} : 1)",
         f"Compression  {covered:,} tokens covered by {observed:,} observed ({covered / max(observed, 1):.1f} : 1)",
-        "Model calls  " + (", ".join(_calls(ports)) or "none"),
+        "Model calls  " + (", ".join(_calls(ports, tenant_id)) or "none"),
         "",
         *(f"{'✓' if check.held else '✗'} {check.text}" for check in checks),
     ]
@@ -63,17 +63,16 @@ def report(ports: Ports, actors: Sequence[Actor], checks: Sequence[Check]) -> st
 
 
 def _log(one: Played) -> list[str]:
-    lines = "".join(block["text"] for block in one.context["system"] if block["stable"]).split("\n")
+    lines = "".join(block["text"] for block in one.context["system"] if block["stable"]).strip().split("\n")
     if len(lines) <= _LOG_LINES:
         return lines
     half = _LOG_LINES // 2
     return [*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:]]
 
 
-def _calls(ports: Ports) -> list[str]:
-    return [
-        f"{total.calls} {total.kind} ({total.prompt_tokens:,} prompt tokens)" for total in ports.store.ledgers.totals()
-    ]
+def _calls(ports: Ports, tenant_id: str) -> list[str]:
+    totals = ports.store.ledgers.totals(tenant_id)
+    return [f"{total.calls} {total.kind} ({total.prompt_tokens:,} prompt tokens)" for total in totals]
 
 
 def _covered(one: Played) -> int:

@@ -90,7 +90,7 @@ class Stack:
         migrate(self._wired)
 
     def start(self, *, give_up: Callable[[], bool]) -> None:
-        """Start API, workers and beat, and return when they answer, or when ``give_up`` says so.
+        """Start API, workers and beat, and return when the first two answer, or when ``give_up`` says so.
 
         Raises ``StackError`` with the last words of a program that ended.
         """
@@ -101,9 +101,11 @@ class Stack:
         for name in self._names:
             arguments = commands.worker_arguments(lanes=commands.LANES, slots=SLOTS, name=name)
             self._add(name.partition("@")[0], "celery", arguments)
-        self._add("beat", "celery", commands.beat_arguments(self.folder / "beat-schedule"))
         self._wait(lambda: readiness.api_is_ready(settings.host, settings.port), "the API", give_up)
         self._wait(lambda: readiness.workers_are_ready(self.wired.app, self._names), "the workers", give_up)
+        # Nobody waits for the first sweep: beat comes last, and leaves the processors to those that are waited for.
+        if not give_up():
+            self._add("beat", "celery", commands.beat_arguments(self.folder / "beat-schedule"))
 
     def look(self) -> None:
         """Start again what ended by itself; to be called a few times a second."""

@@ -91,8 +91,8 @@ class Ledgers(Protocol):
         """Close a call with what is known of it, whatever becomes of its job."""
         ...
 
-    def totals(self) -> list[CallTotal]:
-        """All calls by kind."""
+    def totals(self, tenant_id: str) -> list[CallTotal]:
+        """The tenant's calls by kind."""
         ...
 
 

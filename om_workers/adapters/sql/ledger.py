@@ -60,9 +60,10 @@ class SqlLedgers:
                 .values(**asdict(end), state="finished", finished_at=self._clock.read(connection))
             )
 
-    def totals(self) -> list[CallTotal]:
-        """All calls by kind."""
+    def totals(self, tenant_id: str) -> list[CallTotal]:
+        """The tenant's calls by kind."""
         counts = (func.count(), func.coalesce(func.sum(MODEL_CALL.c.prompt_tokens), 0))
-        by_kind = select(MODEL_CALL.c.kind, *counts).group_by(MODEL_CALL.c.kind).order_by(MODEL_CALL.c.kind)
+        by_kind = select(MODEL_CALL.c.kind, *counts).where(MODEL_CALL.c.tenant_id == tenant_id)
+        by_kind = by_kind.group_by(MODEL_CALL.c.kind).order_by(MODEL_CALL.c.kind)
         with reading(self._engine) as connection:
             return [CallTotal(kind, calls, int(tokens)) for kind, calls, tokens in connection.execute(by_kind)]
