@@ -68,7 +68,8 @@ def demo(
             try:
                 result = play(stack, conversations, thresholds, interrupts, plain=plain)
             except httpx.HTTPError as error:
-                fail(f"the API did not take a step: {error}; logs: {stack.logs}")
+                logs = f"see {stack.logs}" if keep else "--keep FOLDER keeps the logs"
+                fail(f"the API did not take a step: {_reason(error)} ({logs})")
         if result is not None:
             typer.echo(f"\n{result.report}")
     if result is None:
@@ -85,6 +86,12 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="om-demo-") as folder:
         yield Path(folder)
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"{error.response.status_code} {error.response.text[:300]}"
+    return f"{type(error).__name__}: {error}"
 
 
 def _model_line(model: str) -> str:

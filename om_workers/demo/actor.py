@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -125,4 +126,4 @@ class Actor:
         return self._client.post(path, json=body, timeout=_WAIT_SECONDS).raise_for_status()
 
     def _path(self, name: str) -> str:
-        return f"/v1/threads/{httpx.URL('/').copy_with(path=self.played.conversation.thread).path.lstrip('/')}/{name}"
+        return f"/v1/threads/{quote(self.played.conversation.thread, safe='')}/{name}"

@@ -11,15 +11,17 @@ import httpx
 
 from om_workers.demo.actor import Actor, Thresholds
 from om_workers.demo.conversation import Conversation
-from om_workers.demo.report import Check, report, run_checks
+from om_workers.demo.report import Check, report, run_checks, stored_events
 from om_workers.demo.screen import Screen
 from om_workers.demo.subscriber import Subscriber
 from om_workers.embedded.interrupts import Interrupts
 from om_workers.embedded.stack import Stack
+from om_workers.ports.bundle import Ports
 from om_workers.services.keys import make_key
 
 _AT_ONCE = 8
 _REST_SECONDS = 60.0
+_CATCH_UP_SECONDS = 5.0
 _POLL_SECONDS = 0.2
 
 
@@ -59,7 +61,7 @@ def play(
                 actor.read_context()
             if not _come_to_rest(actors, thresholds, interrupts):
                 return None
-            subscriber.stop()
+            _catch_up(ports, tenant_id, actors, subscriber, interrupts)
             checks = run_checks(ports, tenant_id, actors, subscriber, thresholds)
             return Result(report(ports, tenant_id, actors, checks), checks)
     finally:
@@ -91,14 +93,20 @@ def _look(stack: Stack, screen: Screen, interrupts: Interrupts, stopped: threadi
 
 def _come_to_rest(actors: Sequence[Actor], thresholds: Thresholds, interrupts: Interrupts) -> bool:
     """Wait, not for ever, until no work is left; ``False`` when somebody asked to end."""
-    remaining = [_REST_SECONDS]
-
-    def at_rest() -> bool:
-        remaining[0] -= 0.1
-        return remaining[0] < 0 or all(_is_at_rest(actor, thresholds) for actor in actors)
-
-    interrupts.wait_until(at_rest)
+    interrupts.wait_until(lambda: all(_is_at_rest(actor, thresholds) for actor in actors), seconds=_REST_SECONDS)
     return not interrupts.asked
+
+
+def _catch_up(
+    ports: Ports, tenant_id: str, actors: Sequence[Actor], subscriber: Subscriber, interrupts: Interrupts
+) -> None:
+    """Give the last events a moment to arrive: they are published after the commit that the status shows already."""
+    stored = stored_events(ports, tenant_id, [actor.played for actor in actors])
+    interrupts.wait_until(
+        lambda: all(len(subscriber.numbers[memory]) >= count for memory, count in stored.items()),
+        seconds=_CATCH_UP_SECONDS,
+    )
+    subscriber.stop()
 
 
 def _is_at_rest(actor: Actor, thresholds: Thresholds) -> bool:

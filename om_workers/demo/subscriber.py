@@ -23,8 +23,16 @@ class Subscriber:
         self._thread = threading.Thread(target=self._read, name="om-demo-subscriber", daemon=True)
         self.numbers: dict[str, list[int]] = defaultdict(list)
         self.activations: Counter[str] = Counter()
-        self.jobs: Counter[str] = Counter()
+        self._jobs: dict[str, tuple[str, str]] = {}
         self.latest: deque[str] = deque(maxlen=_LATEST)
+
+    @property
+    def jobs(self) -> dict[str, Counter[str]]:
+        """Lane → state → how many jobs are in it."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for lane, state in list(self._jobs.values()):
+            found[lane][state] += 1
+        return found
 
     def start(self) -> None:
         """Subscribe, and read from now on."""
@@ -34,25 +42,28 @@ class Subscriber:
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more; to be called once or more."""
+        """Read what has already come, and no more; to be called once or more."""
         self._stop.set()
         self._thread.join(timeout=5)
         self._pubsub.close()
         self._client.close()
 
     def _read(self) -> None:
-        while not self._stop.is_set():
+        while True:
             message = self._pubsub.get_message(timeout=_READ_SECONDS)
             if message is not None:
-                self._take(json.loads(message["data"]))
+                self.take(json.loads(message["data"]))
+            elif self._stop.is_set():
+                return
 
-    def _take(self, event: dict[str, Any]) -> None:
+    def take(self, event: dict[str, Any]) -> None:
+        """Note one event."""
         self.numbers[event["memory"]].append(event["n"])
         kind, data = event["type"], event["data"]
         if kind == "data-om-activation":
             self.activations[f"{event['thread']}/{data['operationType']}"] += 1
         if kind == "om-job":
-            self.jobs[f"{data['lane']} {data['state']}"] += 1
+            self._jobs[data["jobId"]] = (data["lane"], data["state"])
         if kind != "data-om-status":
             self.latest.append(f"{event['thread']} · {event['n']} · {_words(kind, data)}")
 

@@ -32,9 +32,10 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def wait_until(self, done: Callable[[], bool]) -> None:
-        """Ask ``done`` about ten times a second until it is true or somebody asked to end."""
-        while not self.asked and not done():
+    def wait_until(self, done: Callable[[], bool], *, seconds: float = float("inf")) -> None:
+        """Ask ``done`` about ten times a second until it is true, somebody asked to end, or the time is over."""
+        deadline = time.monotonic() + seconds
+        while not self.asked and not done() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
 
     def _take(self, _number: int, _frame: FrameType | None) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from om_workers.demo.actor import Thresholds
 from om_workers.demo.budget import Written, rendered_tokens
-from om_workers.demo.screen import bar
 from om_workers.engine.acceptance import AcceptedMessage, accept
 
 
@@ -79,12 +78,3 @@ def test_a_rendered_context_is_counted_in_all_its_texts() -> None:
 
 def test_the_bound_is_a_fifth_above_both_thresholds() -> None:
     assert Thresholds(2_000, 1_200).bound == pytest.approx(3_840)
-
-
-@pytest.mark.parametrize(
-    ("value", "filled"), [(0, 0), (1_000, 12), (2_000, 24), (9_999, 24)], ids=["empty", "half", "full", "beyond"]
-)
-def test_a_bar_is_as_long_as_its_value_and_never_longer_than_itself(value: int, filled: int) -> None:
-    shown = bar(value, 2_000)
-    assert (shown.count("█"), shown.count("·")) == (filled, 24 - filled)
-    assert shown.endswith(f"{value:,} / 2,000")
