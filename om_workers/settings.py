@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -41,5 +42,7 @@ class Settings(BaseSettings):
     window: int = Field(64, gt=0, description="Most tasks that wait on the broker at once, per queue.")
     lock_timeout_seconds: float = Field(5.0, gt=0, description="Longest wait for a memory's lock.")
     pool_size: int = Field(20, gt=0, description="Database connections a process keeps open.")
-    log_level: str = Field("info", description="debug, info, warning or error.")
-    log_format: str = Field("json", description="json, or console for people.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="debug, info, warning or error."
+    )
+    log_format: Literal["json", "console"] = Field("json", description="json, or console for people.")

@@ -33,15 +33,20 @@ def test_the_shipped_conversation_keeps_every_promise() -> None:
 
 @pytest.mark.timeout(180)
 def test_any_conversation_in_the_format_is_played_by_several_workers(tmp_path: Path) -> None:
-    lines = [
-        {"thread_id": f"t{n % 2}", "id": f"m{n}", "role": ROLES[n % 4 // 2], "content": f"word {n} " * 30}
-        for n in range(40)
-    ]
-    file = tmp_path / "talk.ndjson"
-    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    file = two_threads(tmp_path)
     done = run_demo("--file", str(file), "--workers", "2", "--message-tokens", "400", "--observation-tokens", "300")
     assert "every message is stored once and in order (40 messages)" in done.stdout, done.stdout + done.stderr
     assert "✓ the doctor finds nothing" in done.stdout
+
+
+@pytest.mark.timeout(180)
+def test_a_promise_that_does_not_hold_is_marked_and_told_by_the_exit_status(tmp_path: Path) -> None:
+    """About 1 900 tokens a thread are more than 8 × T, and no log of that grows to R: nothing is ever reflected."""
+    file = two_threads(tmp_path)
+    done = run_demo("--file", str(file), "--message-tokens", "200", "--observation-tokens", "100000")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("✗ each long thread activated")]
+    assert done.stdout.count("✓") == 5
 
 
 def test_a_line_that_is_no_message_is_named(tmp_path: Path) -> None:
@@ -68,6 +73,17 @@ def test_a_killed_demo_leaves_no_orphan() -> None:
         started = children(demo.pid)
         demo.kill()
         wait_until(lambda: not any(alive(child) for child in started), 20, what="the children to be gone")
+
+
+def two_threads(folder: Path) -> Path:
+    """A file with 20 messages in each of two threads, line about line."""
+    lines = [
+        {"thread_id": f"t{n % 2}", "id": f"m{n}", "role": ROLES[n % 4 // 2], "content": f"word {n} " * 30}
+        for n in range(40)
+    ]
+    file = folder / "talk.ndjson"
+    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return file
 
 
 def children(pid: int) -> list[psutil.Process]:

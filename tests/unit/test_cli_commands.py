@@ -53,6 +53,13 @@ def test_a_wrong_setting_is_named_without_its_value(monkeypatch: pytest.MonkeyPa
     assert "hunter2" not in result.stderr
 
 
+def test_a_wrong_choice_is_answered_with_the_right_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OM_LOG_LEVEL", "loud")
+    result = RUNNER.invoke(app, ["migrate"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("om: OM_LOG_LEVEL: Input should be 'debug', 'info'")
+
+
 def test_a_nested_wrong_setting_is_named_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OM_COMPATIBLE", '{"mine": {"api_key": "hunter2"}}')
     result = RUNNER.invoke(app, ["doctor"])
