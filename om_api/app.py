@@ -49,6 +49,8 @@ def create_app(wired: Wired) -> FastAPI:
         await app.state.waiters.listener.close()
 
     app = FastAPIOffline(title="Observational memory", version=__version__, description=_ABOUT, lifespan=life)
+    # An empty thread id must not lead to the list of all threads.
+    app.router.redirect_slashes = False
     app.state.settings, app.state.ports = settings, wired.ports
     errors.install(app)
     for module in (threads, memory, events, keys, health):

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 from fastapi import HTTPException, Request, Response
-from fastapi.routing import APIRoute
 
+from om_api.paths import SegmentRoute
 from om_workers.engine.text import clean_json
 
 
@@ -38,7 +38,7 @@ class CleanRequest(Request):
             raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from error
 
 
-class CleanRoute(APIRoute):
+class CleanRoute(SegmentRoute):
     """A route that reads its body cleanly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

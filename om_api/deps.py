@@ -10,8 +10,8 @@ from fastapi import Depends, Path, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
+from om_api.paths import check_thread_id
 from om_api.waiting import Waiters
-from om_workers.engine.acceptance import check_id
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import ForbiddenError, UnauthenticatedError
 from om_workers.services.keys import authenticate
@@ -63,7 +63,7 @@ def needs(scope: str) -> Callable[..., Caller]:
 
 
 def _checked_id(thread_id: Annotated[str, Path(description="The caller's thread id.", examples=["support-42"])]) -> str:
-    check_id("thread_id", thread_id)
+    check_thread_id("thread_id", thread_id)
     return thread_id
 
 

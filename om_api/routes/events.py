@@ -9,11 +9,12 @@ from fastapi.concurrency import run_in_threadpool
 from sse_starlette import EventSourceResponse
 
 from om_api.deps import Read, ThreadId
+from om_api.paths import SegmentRoute
 from om_api.schemas.common import problems
 from om_api.streaming import stream_events
 from om_workers.services.threads import find_thread
 
-router = APIRouter(prefix="/v1/threads/{thread_id}", tags=["memory"])
+router = APIRouter(prefix="/v1/threads/{thread_id}", tags=["memory"], route_class=SegmentRoute)
 
 
 @router.get("/events", responses=problems(404), response_class=EventSourceResponse)

@@ -10,11 +10,11 @@ from fastapi.concurrency import run_in_threadpool
 
 from om_api.body import CleanRoute
 from om_api.deps import Ingest, PortsOf, Read, ThreadId, WaitersOf
+from om_api.paths import check_thread_id
 from om_api.schemas.common import problems
 from om_api.schemas.memory import context_json, status_json
 from om_api.schemas.threads import AppendBody, ThreadBody, appended_json, message_json, thread_json
 from om_api.waiting import Wish, read_context
-from om_workers.engine.acceptance import check_id
 from om_workers.services.events import status_data
 from om_workers.services.ingest import Append, append_messages
 from om_workers.services.listing import list_messages, list_threads
@@ -28,7 +28,7 @@ Page = Annotated[int, Query(ge=1, le=500, description="Most entries of this page
 @router.post("", status_code=HTTPStatus.CREATED, responses=problems(409, 413))
 def create_thread(body: ThreadBody, response: Response, caller: Ingest, ports: PortsOf) -> dict[str, Any]:
     """Make a thread (201), or find it and set its options (200)."""
-    check_id("id", body.id)
+    check_thread_id("id", body.id)
     view, new = make_thread(ports, caller.tenant_id, body.id, resource=body.resource_id, options=body.options)
     response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
     return thread_json(view.thread) | {"status": status_data(view)}

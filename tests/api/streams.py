@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import unquote
 
 from tests.api.conftest import Api
 
 _MOST_SECONDS = 20
 
 
-def read_stream(api: Api, headers: dict[str, str], count: int) -> list[str]:
-    """The first ``count`` events of thread ``t``'s stream, each as its lines; then the client is gone."""
+def read_stream(api: Api, headers: dict[str, str], count: int, *, thread: str = "t") -> list[str]:
+    """The first ``count`` events of the stream of ``thread`` (as it stands in a path), each as its lines.
+
+    Then the client is gone.
+    """
     portal = api.client.portal
     assert portal is not None
-    return portal.call(_read, api, {**dict(api.client.headers), **headers}, count)
+    return portal.call(_read, api, {**dict(api.client.headers), **headers}, count, f"/v1/threads/{thread}/events")
 
 
-async def _read(api: Api, headers: dict[str, str], count: int) -> list[str]:
+async def _read(api: Api, headers: dict[str, str], count: int, path: str) -> list[str]:
     received: list[bytes] = []
     enough = asyncio.Event()
 
@@ -35,7 +39,7 @@ async def _read(api: Api, headers: dict[str, str], count: int) -> list[str]:
 
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-        "path": "/v1/threads/t/events", "raw_path": b"/v1/threads/t/events", "query_string": b"", "root_path": "",
+        "path": unquote(path), "raw_path": path.encode(), "query_string": b"", "root_path": "",
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
         "server": ("testserver", 80), "client": ("test", 1), "app": api.app,
     }  # fmt: skip
