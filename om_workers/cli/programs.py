@@ -16,7 +16,7 @@ from om_workers import __version__
 from om_workers.bootstrap import migrate as bring_up_to_date
 from om_workers.bootstrap import wire
 from om_workers.cli.environment import fail, read_settings
-from om_workers.embedded.commands import LANES, api_arguments, beat_arguments, environment, worker_arguments
+from om_workers.embedded.commands import LANES, QUARANTINE, api_arguments, beat_arguments, environment, worker_arguments
 
 DEFAULT_SLOTS = 8
 
@@ -41,9 +41,10 @@ def worker(
     `observe` and `reflect` wait for models and want many slots; `control` is short work on the database.
     """
     lanes = [lane.strip() for lane in queues.split(",") if lane.strip()]
-    unknown = [lane for lane in lanes if lane not in LANES]
+    known = (*LANES, QUARANTINE)
+    unknown = [lane for lane in lanes if lane not in known]
     if unknown or not lanes:
-        fail(f"queues must be among {', '.join(LANES)}; not {', '.join(unknown) or 'nothing'}", 2)
+        fail(f"queues must be among {', '.join(known)}; not {', '.join(unknown) or 'nothing'}", 2)
     read_settings()
     _become("celery", worker_arguments(lanes=lanes, slots=slots))
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from om_workers.settings import Settings
 
 LANES = ("observe", "reflect", "control")
-"""The queues a worker can take from, without the prefix they carry on the broker."""
+"""The queues an ordinary worker takes from, without the prefix they carry on the broker."""
+
+QUARANTINE = "quarantine"
+"""The queue of jobs that killed their workers: for a process of its own with one slot."""
 
 _GRACE_SECONDS = 3
 """How long open streams may hold up an API that shuts down."""

@@ -13,6 +13,14 @@ class Lane(StrEnum):
     REFLECT = "reflect"
 
 
+class WorkQueue(StrEnum):
+    """Where a job's task waits. What killed its worker twice waits apart, so that it takes no other job with it."""
+
+    OBSERVE = "observe"
+    REFLECT = "reflect"
+    QUARANTINE = "quarantine"
+
+
 class JobState(StrEnum):
     """Where a job stands. A retry is ``queued`` with a later time."""
 
@@ -28,6 +36,7 @@ class Trigger(StrEnum):
 
     PLAN = "plan"
     MANUAL = "manual"
+    REBUILD = "rebuild"
 
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING, JobState.DEAD)
@@ -53,6 +62,11 @@ def check_transition(before: JobState, after: JobState) -> None:
     """Nothing for a legal change; raises ``IllegalTransitionError`` for any other (RULES 6.3)."""
     if after not in LEGAL[before]:
         raise IllegalTransitionError(before, after)
+
+
+def queue_of(lane: Lane, *, quarantined: bool) -> WorkQueue:
+    """The queue of a job's task (RULES 6.9)."""
+    return WorkQueue.QUARANTINE if quarantined else WorkQueue(lane.value)
 
 
 def job_id(memory_id: str, lineage_id: str, lane: Lane, sequence: int) -> str:

@@ -8,6 +8,9 @@ from enum import StrEnum
 from om_workers.engine.jobs import Lane
 
 PROBE_SECONDS = 3_600
+LOSSES_BEFORE_QUARANTINE = 2
+"""A job lost this often runs apart from then on (RULES 6.9)."""
+
 _LONGEST_SECONDS = 120.0
 
 
@@ -83,15 +86,22 @@ class Verdict:
 
 
 def verdict(
-    outcome: Outcome, failures: int, *, lane: Lane, jitter: float = 0.0, retry_after_seconds: float | None = None
+    outcome: Outcome,
+    failures: int,
+    *,
+    lane: Lane,
+    quarantined: bool = False,
+    jitter: float = 0.0,
+    retry_after_seconds: float | None = None,
 ) -> Verdict:
     """What to do after the ``failures``-th failure of this kind at the job's present size, from 1 (RULES 6.4, 6.6).
 
     ``jitter`` in [-1, 1] spreads the delay by 20 %. ``retry_after_seconds``: what the provider asked for, a lower bound
-    of the delay as far as a parked job would wait (RULES 6.5).
+    of the delay as far as a parked job would wait (RULES 6.5). A loss in quarantine is the job's own doing: it is not
+    simply tried again (RULES 6.9).
     """
     rule = RULES[lane][outcome]
-    if failures > rule.tries:
+    if failures > rule.tries or (quarantined and outcome is Outcome.LOST):
         return Verdict(rule.then, PROBE_SECONDS if rule.then is NextStep.PARK else 0.0)
     delay = backoff_seconds(failures - 1, jitter=jitter) if rule.wait else 0.0
     return Verdict(NextStep.RETRY, max(delay, min(retry_after_seconds or 0.0, PROBE_SECONDS)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import WorkQueue
 from om_workers.ports.records import DueJob, EventRecord
 
 
@@ -17,8 +17,8 @@ class TaskQueue(Protocol):
         """Send the jobs' tasks; the number that went out (fewer when the broker is away, never an error)."""
         ...
 
-    def length(self, lane: Lane) -> int | None:
-        """Tasks waiting on the lane's queue, or ``None`` when the broker does not answer."""
+    def length(self, queue: WorkQueue) -> int | None:
+        """Tasks waiting on the queue, or ``None`` when the broker does not answer."""
         ...
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from om_workers.engine.jobs import JobState, Lane, Trigger
+from om_workers.engine.jobs import JobState, Lane, Trigger, WorkQueue, queue_of
 from om_workers.engine.messages import Message, Part
 
 
@@ -194,6 +194,7 @@ class JobRecord:
     last_error: str | None
     not_before: datetime
     sends: int
+    quarantined: bool
     created_at: datetime
     finished_at: datetime | None
 
@@ -215,56 +216,6 @@ class LeaseRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldLease:
-    """A lease that a heartbeat found to be still its owner's."""
-
-    lineage_id: str
-    lane: Lane
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
-    """One try of a job."""
-
-    job_id: str
-    n: int
-    owner: str
-    fence: int
-    epoch: int
-    revision: Mapping[str, Any]
-    started_at: datetime
-    deadline: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class CallStart:
-    """A ledger row as it is written before the model is called."""
-
-    id: str
-    tenant_id: str
-    memory_id: str
-    thread_id: str | None
-    job_id: str
-    attempt: int
-    kind: str
-    model: str
-    started_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class CallEnd:
-    """How a model call ended; tokens are the provider's own figures, where it gave them."""
-
-    outcome: str
-    prompt_tokens: int = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    finish_reason: str | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EventRecord:
     """A status event; ``n`` counts the memory's events in commit order, from 1."""
 
@@ -283,6 +234,12 @@ class DueJob:
     id: str
     memory_id: str
     lane: Lane
+    quarantined: bool = False
+
+    @property
+    def queue(self) -> WorkQueue:
+        """The queue its task waits in."""
+        return queue_of(self.lane, quarantined=self.quarantined)
 
 
 @dataclass(frozen=True, slots=True)

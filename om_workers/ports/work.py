@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from om_workers.engine.jobs import JobState, Lane
-from om_workers.ports.records import (
-    AttemptRecord,
-    CallEnd,
-    CallStart,
-    DueJob,
-    HeldLease,
-    JobRecord,
-    LeaseRecord,
-)
+from om_workers.engine.jobs import JobState, Lane, WorkQueue
+from om_workers.ports.attempts import AttemptRecord, CallEnd, CallStart, HeldLease
+from om_workers.ports.records import DueJob, JobRecord, LeaseRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +92,7 @@ class Ledgers(Protocol):
 class Dispatching(Protocol):
     """What dispatch and sweep look for across memories; short transactions of their own."""
 
-    def due(self, *, lane: Lane, limit: int, lost_after_seconds: float | None) -> list[DueJob]:
+    def due(self, *, queue: WorkQueue, limit: int, lost_after_seconds: float | None) -> list[DueJob]:
         """Queued jobs to send now, fair over tenants and oldest first, marked as sent in the same transaction.
 
         Jobs that were sent before are among them only when ``lost_after_seconds`` is given: those sent and unclaimed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from om_workers.engine.prompts import Prompt
+from om_workers.ports.attempts import CallEnd
 from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelError, ModelReply, ModelRequest, ObserverInput, ReflectorInput
-from om_workers.ports.records import CallEnd
 from om_workers.services.claim import Claim
 from om_workers.services.failure import Failure
 

@@ -11,8 +11,9 @@ from om_workers.engine.jobs import JobState, Lane, Trigger
 from om_workers.engine.plan import interval
 from om_workers.engine.policy import Policy
 from om_workers.engine.prompts import OBSERVER_VERSION, REFLECTOR_VERSION
+from om_workers.ports.attempts import AttemptRecord, CallStart
 from om_workers.ports.bundle import Ports
-from om_workers.ports.records import AttemptRecord, CallStart, JobRecord, LeaseRecord, ThreadRecord
+from om_workers.ports.records import JobRecord, LeaseRecord, ThreadRecord
 from om_workers.services.events import job_data, start_data
 from om_workers.services.planning import plan_memory
 from om_workers.services.settle import edges_between, lose_attempt

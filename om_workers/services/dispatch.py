@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import WorkQueue
 from om_workers.ports.bundle import Ports
 from om_workers.ports.records import DueJob
 
@@ -22,13 +22,13 @@ def dispatch_due(ports: Ports) -> int:
     An empty queue and no claim for some seconds means that its task got lost (RULES 7.7).
     """
     sent = 0
-    for lane in Lane:
-        length = ports.queue.length(lane)
+    for queue in WorkQueue:
+        length = ports.queue.length(queue)
         if length is None:
             continue
         lost_after = ports.timing.resend_seconds if length == 0 else None
         room = ports.timing.window - length
         if room > 0:
-            jobs = ports.store.dispatching.due(lane=lane, limit=room, lost_after_seconds=lost_after)
+            jobs = ports.store.dispatching.due(queue=queue, limit=room, lost_after_seconds=lost_after)
             sent += ports.queue.send(jobs)
     return sent

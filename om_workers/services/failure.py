@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from om_workers.engine.jobs import JobState, Lane
-from om_workers.engine.retry import NextStep, Outcome, Verdict, verdict
+from om_workers.engine.retry import LOSSES_BEFORE_QUARANTINE, NextStep, Outcome, Verdict, verdict
 from om_workers.ports.records import JobRecord
 from om_workers.services.events import failed_data, job_data
 from om_workers.services.state import MemoryView
@@ -30,6 +30,7 @@ def judge_failure(unit: Unit, job: JobRecord, failure: Failure) -> Verdict:
         failure.outcome,
         job.failures.get(failure.outcome, 0) + 1,
         lane=job.lane,
+        quarantined=job.quarantined,
         jitter=unit.ports.ids.jitter(),
         retry_after_seconds=failure.retry_after_seconds,
     )
@@ -50,6 +51,7 @@ def end_without_result(
         "last_outcome": failure.outcome,
         "last_error": error,
         "not_before": now + timedelta(seconds=decision.delay_seconds),
+        "quarantined": job.quarantined or failures.get(Outcome.LOST, 0) >= LOSSES_BEFORE_QUARANTINE,
     }
     if last_seq is not None:
         values["last_seq"] = last_seq

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import WorkQueue
 from om_workers.ports.bundle import Ports
 
 
@@ -17,5 +17,5 @@ def check_ready(ports: Ports) -> None:
 
 def pipeline_health(ports: Ports) -> Mapping[str, Any]:
     """Jobs by lane and state, the oldest due job's age, and what waits on each queue (``None``: no broker)."""
-    lengths = {str(lane): ports.queue.length(lane) for lane in Lane}
+    lengths = {str(queue): ports.queue.length(queue) for queue in WorkQueue}
     return {**ports.store.dispatching.health(), "queues": lengths}

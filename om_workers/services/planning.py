@@ -62,6 +62,7 @@ def make_job(unit: Unit, view: MemoryView, lane: Lane, trigger: Trigger) -> JobR
         last_error=None,
         not_before=unit.tx.now,
         sends=0,
+        quarantined=False,
         created_at=unit.tx.now,
         finished_at=None,
     )

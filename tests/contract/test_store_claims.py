@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from om_workers.adapters.sql.connection import writing
 from om_workers.adapters.sql.rows import JOB, MODEL_CALL
-from om_workers.engine.jobs import JobState, Lane
+from om_workers.engine.jobs import JobState, Lane, WorkQueue
 from om_workers.ports.bundle import Timing
 from om_workers.ports.model import ModelRequest
 from om_workers.ports.records import DueJob
@@ -100,7 +100,7 @@ def test_two_sweeps_at_once_send_each_job_once(many: World) -> None:
 
 def test_two_that_look_for_due_jobs_at_once_get_each_job_once(many: World) -> None:
     jobs = due_jobs(many, 20)
-    look = partial(many.ports.store.dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=None)
+    look = partial(many.ports.store.dispatching.due, queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=None)
     found = flatten(race(look, look, look))
     assert sorted(job.id for job in found) == sorted(job.id for job in jobs)
 
@@ -112,7 +112,7 @@ def test_a_sweep_and_the_turn_that_made_a_job_do_not_both_send_it(many: World) -
         race(
             partial(dispatching.mark_sent, jobs),
             partial(dispatching.mark_sent, jobs),
-            partial(dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=None),
+            partial(dispatching.due, queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=None),
         )
     )
     assert sorted(job.id for job in found) == sorted(job.id for job in jobs)
@@ -122,7 +122,7 @@ def test_a_job_that_got_lost_is_found_again_by_one_of_two_sweeps(many: World) ->
     jobs = due_jobs(many, 5)
     dispatching = many.ports.store.dispatching
     assert len(dispatching.mark_sent(jobs)) == 5
-    look = partial(dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=5)
+    look = partial(dispatching.due, queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=5)
     assert look() == []
     many.clock.advance(5)
     assert sorted(job.id for job in flatten(race(look, look))) == sorted(job.id for job in jobs)
@@ -133,7 +133,7 @@ def test_a_job_that_got_lost_is_found_again_by_one_of_two_sweeps(many: World) ->
 def test_two_sweeps_that_overlap_at_any_statement_send_each_job_once(postgres_url: str, number: int) -> None:
     with crowd(postgres_url) as world:
         jobs = due_jobs(world, 3)
-        look = partial(world.ports.store.dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=None)
+        look = partial(world.ports.store.dispatching.due, queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=None)
         with after_statement(world.engine, number, look) as others:
             found = look()
         assert sorted(job.id for job in flatten([found, *others])) == sorted(job.id for job in jobs)
@@ -146,7 +146,7 @@ def test_jobs_that_another_transaction_holds_are_passed_over_without_waiting(pos
         jobs = due_jobs(world, 4)
         held = {job.id for job in jobs[:2]}
         dispatching = world.ports.store.dispatching
-        look = partial(dispatching.due, lane=Lane.OBSERVE, limit=50, lost_after_seconds=None)
+        look = partial(dispatching.due, queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=None)
         with writing(world.engine) as connection:
             connection.execute(select(JOB.c.id).where(JOB.c.id.in_(held)).with_for_update())
             assert {job.id for job in look()} == {job.id for job in jobs} - held

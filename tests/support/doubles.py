@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from om_workers.adapters.clock import SystemClock
 from om_workers.adapters.sql.connection import DatabaseClock
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import WorkQueue
 from om_workers.ports.model import ModelReply, ModelRequest
 from om_workers.ports.records import DueJob, EventRecord
 
@@ -92,9 +92,9 @@ class FakeQueue:
         self.waiting.extend(jobs)
         return len(jobs)
 
-    def length(self, lane: Lane) -> int | None:
+    def length(self, queue: WorkQueue) -> int | None:
         """Tasks waiting, ``None`` when the broker is away."""
-        return None if self.away else sum(job.lane is lane for job in self.waiting)
+        return None if self.away else sum(job.queue is queue for job in self.waiting)
 
     def take(self) -> DueJob | None:
         """The oldest task."""

@@ -72,3 +72,11 @@ def test_what_the_provider_asks_for_is_waited_for_within_reason(asked: float | N
 
 def test_a_delay_that_is_no_number_is_ignored() -> None:
     assert verdict(Outcome.RATE_LIMITED, 1, lane=O, retry_after_seconds=math.nan) == Verdict(NextStep.RETRY, 1.0)
+
+
+def test_a_loss_in_quarantine_counts_against_the_range_at_once() -> None:
+    """RULES 6.9: what kills a worker apart from all others is to blame itself."""
+    assert verdict(Outcome.LOST, 1, lane=O).step is NextStep.RETRY
+    assert verdict(Outcome.LOST, 1, lane=O, quarantined=True).step is NextStep.SHRINK
+    assert verdict(Outcome.LOST, 1, lane=Lane.REFLECT, quarantined=True).step is NextStep.PARK
+    assert verdict(Outcome.TRANSPORT, 1, lane=O, quarantined=True).step is NextStep.RETRY

@@ -5,9 +5,9 @@ from __future__ import annotations
 from celery import Celery
 from kombu import Queue
 
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import Lane, WorkQueue
 
-QUEUES = {Lane.OBSERVE: "om.observe", Lane.REFLECT: "om.reflect"}
+QUEUES = {queue: f"om.{queue}" for queue in WorkQueue}
 CONTROL_QUEUE = "om.control"
 TASKS = {Lane.OBSERVE: "om.observe", Lane.REFLECT: "om.reflect"}
 SWEEP_TASK = "om.sweep"

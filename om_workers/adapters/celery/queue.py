@@ -10,7 +10,7 @@ from kombu.exceptions import OperationalError
 
 from om_workers.adapters.celery.app import QUEUES, TASKS
 from om_workers.adapters.redis.breaker import Breaker
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import WorkQueue
 from om_workers.ports.bundle import Log
 from om_workers.ports.records import DueJob
 
@@ -35,7 +35,7 @@ class CeleryTaskQueue:
                     self._app.send_task(
                         TASKS[job.lane],
                         args=[job.memory_id, job.id],
-                        queue=QUEUES[job.lane],
+                        queue=QUEUES[job.queue],
                         producer=producer,
                         ignore_result=True,
                         retry=False,
@@ -46,10 +46,10 @@ class CeleryTaskQueue:
             self._log.warning("send_failed", sent=sent, of=len(jobs), error=type(error).__name__)
         return sent
 
-    def length(self, lane: Lane) -> int | None:
-        """Tasks waiting on the lane's queue, or ``None`` when the broker does not answer."""
+    def length(self, queue: WorkQueue) -> int | None:
+        """Tasks waiting on the queue, or ``None`` when the broker does not answer."""
         try:
-            return int(self._client.llen(QUEUES[lane]))
+            return int(self._client.llen(QUEUES[queue]))
         except redis.RedisError as error:
-            self._log.warning("queue_length_unknown", queue=QUEUES[lane], error=type(error).__name__)
+            self._log.warning("queue_length_unknown", queue=QUEUES[queue], error=type(error).__name__)
             return None

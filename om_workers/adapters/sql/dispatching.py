@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Engine, and_, case, func, or_, select, text, update
+from sqlalchemy import Connection, CursorResult, Engine, and_, case, func, not_, or_, select, text, update
 
 from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
 from om_workers.adapters.sql.rows import JOB, LEASE, MEMORY
 from om_workers.adapters.sql.tables import UNFINISHED_SQL
-from om_workers.engine.jobs import JobState, Lane
-from om_workers.ports.records import DueJob, HeldLease
+from om_workers.engine.jobs import JobState, Lane, WorkQueue
+from om_workers.ports.attempts import HeldLease
+from om_workers.ports.records import DueJob
 
 # Spelt as in the indexes: one over some of the rows serves only queries that say the same.
 _QUEUED = text("job.state = 'queued'")
@@ -27,11 +28,11 @@ class SqlDispatching:
         self._engine = engine
         self._clock = clock
 
-    def due(self, *, lane: Lane, limit: int, lost_after_seconds: float | None) -> list[DueJob]:
+    def due(self, *, queue: WorkQueue, limit: int, lost_after_seconds: float | None) -> list[DueJob]:
         """Queued jobs to send now, fair over tenants and oldest first, marked as sent in the same transaction."""
         with writing(self._engine) as connection:
             now = self._clock.read(connection)
-            ids = _fair_order(connection, _due_clause(lane, now, lost_after_seconds), limit)
+            ids = _fair_order(connection, _due_clause(queue, now, lost_after_seconds), limit)
             return _mark_sent(connection, ids, now)
 
     def mark_sent(self, jobs: Sequence[DueJob]) -> list[DueJob]:
@@ -114,8 +115,10 @@ class SqlHeartbeats:
             return list(connection.execute(held).scalars())
 
 
-def _due_clause(lane: Lane, now: datetime, lost_after_seconds: float | None) -> Any:
-    ready = and_(_QUEUED, JOB.c.lane == lane, JOB.c.not_before <= now)
+def _due_clause(queue: WorkQueue, now: datetime, lost_after_seconds: float | None) -> Any:
+    apart = queue is WorkQueue.QUARANTINE
+    where = JOB.c.quarantined if apart else and_(not_(JOB.c.quarantined), JOB.c.lane == queue)
+    ready = and_(_QUEUED, where, JOB.c.not_before <= now)
     if lost_after_seconds is None:
         return and_(ready, JOB.c.sends == 0)
     lost = JOB.c.sent_at <= now - timedelta(seconds=lost_after_seconds)
@@ -140,7 +143,7 @@ def _mark_sent(connection: Connection, ids: Sequence[str], now: datetime) -> lis
         update(JOB)
         .where(JOB.c.id.in_(ids), JOB.c.state == JobState.QUEUED)
         .values(sends=JOB.c.sends + 1, sent_at=now)
-        .returning(JOB.c.id, JOB.c.memory_id, JOB.c.lane)
+        .returning(JOB.c.id, JOB.c.memory_id, JOB.c.lane, JOB.c.quarantined)
     )
-    jobs = {row.id: DueJob(row.id, row.memory_id, Lane(row.lane)) for row in marked}
+    jobs = {row.id: DueJob(row.id, row.memory_id, Lane(row.lane), quarantined=row.quarantined) for row in marked}
     return [jobs[job_id] for job_id in ids if job_id in jobs]

@@ -12,8 +12,9 @@ from sqlalchemy import Connection, insert, select, text, update
 from om_workers.adapters.sql.rows import ATTEMPT, JOB, LEASE, job_record, lease_record
 from om_workers.adapters.sql.tables import UNFINISHED_SQL
 from om_workers.engine.jobs import JobState, Lane, check_transition
+from om_workers.ports.attempts import AttemptRecord
 from om_workers.ports.errors import ConflictError, NotFoundError
-from om_workers.ports.records import AttemptRecord, JobRecord, LeaseRecord
+from om_workers.ports.records import JobRecord, LeaseRecord
 
 
 class SqlJobs:

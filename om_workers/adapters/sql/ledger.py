@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from om_workers.adapters.sql.connection import DatabaseClock, reading, writing
 from om_workers.adapters.sql.rows import ATTEMPT, MODEL_CALL
-from om_workers.ports.records import CallEnd, CallStart
+from om_workers.ports.attempts import CallEnd, CallStart
 from om_workers.ports.work import CallTotal
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Text, UniqueConstraint, text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field, SQLModel
 
 from om_workers.adapters.sql.types import UtcDateTime
@@ -14,11 +14,17 @@ from om_workers.adapters.sql.types import UtcDateTime
 SQLModel.metadata.naming_convention = {"pk": "pk_%(table_name)s"}
 
 UNFINISHED_SQL = "state IN ('queued', 'running', 'dead')"
+REBUILD_SQL = "rebuild"
+PURGE_SQL = "deleted_at IS NOT NULL AND purged_at IS NULL"
 _JOB_SENT_SQL = "state = 'queued' AND sends > 0"
 
 
 def _partial(name: str, *columns: str, where: str, unique: bool = True) -> Index:
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
+
+
+def _no() -> Any:
+    return Field(default=False, sa_column_kwargs={"server_default": false()})
 
 
 class Tenant(SQLModel, table=True):
@@ -56,11 +62,15 @@ class Config(SQLModel, table=True):
 
 
 class Memory(SQLModel, table=True):
-    """The unit that owns observations; its row is the lock of every writing transaction."""
+    """The unit that owns observations; its row is the lock of every writing transaction.
+
+    A deleted one stays, for the ledger's sake: without any text once it is purged.
+    """
 
     __table_args__ = (
         UniqueConstraint("tenant_id", "scope", "scope_key", name="uq_memory_scope_key"),
         Index("ix_memory_plan_at", "plan_at"),
+        _partial("ix_memory_purge", "deleted_at", where=PURGE_SQL, unique=False),
     )
 
     id: str = Field(primary_key=True)
@@ -73,11 +83,16 @@ class Memory(SQLModel, table=True):
     last_activity_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     last_model: str | None = None
     idle_handled_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    deleted_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    purged_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
 class Thread(SQLModel, table=True):
-    """One conversation; ``external_id`` and ``resource_id`` are the caller's, unique within the tenant."""
+    """One conversation; ``external_id`` and ``resource_id`` are the caller's, unique within the tenant.
+
+    A deleted one stays as a tombstone, until the caller makes it anew with another memory.
+    """
 
     __table_args__ = (
         UniqueConstraint("tenant_id", "external_id", name="uq_thread_external_id"),
@@ -99,6 +114,7 @@ class Thread(SQLModel, table=True):
     step_count: int = 0
     created_at: datetime = Field(sa_type=UtcDateTime)
     updated_at: datetime = Field(sa_type=UtcDateTime)
+    deleted_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
 class MessageRow(SQLModel, table=True):
@@ -156,6 +172,7 @@ class Lineage(SQLModel, table=True):
     whole_tokens: int = Field(default=0, sa_type=BigInteger)
     buffered_tokens: int = Field(default=0, sa_type=BigInteger)
     reflect_above: int = Field(default=0, sa_type=BigInteger)
+    rebuilds: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
@@ -171,11 +188,15 @@ class Position(SQLModel, table=True):
 
 
 class Segment(SQLModel, table=True):
-    """One piece of observation text. ``served`` is what contexts show of it, ``tokens`` counts that."""
+    """One piece of observation text. ``served`` is what contexts show of it, ``tokens`` counts that.
+
+    ``rebuild``: it stands in for what a delete took out, until its messages are observed again.
+    """
 
     __table_args__ = (
         Index("ix_segment_order", "lineage_id", "state", "ordinal", "generation"),
         Index("ix_segment_job", "job_id"),
+        _partial("ix_segment_rebuild", "lineage_id", where=REBUILD_SQL, unique=False),
         _partial("uq_segment_candidate", "lineage_id", where="state = 'candidate'"),
     )
 
@@ -191,6 +212,7 @@ class Segment(SQLModel, table=True):
     served: str = Field(sa_type=Text)
     tokens: int
     degraded: bool = False
+    rebuild: bool = _no()
     message_tokens: int = Field(default=0, sa_type=BigInteger)
     message_count: int = 0
     current_task: str | None = Field(default=None, sa_type=Text)
@@ -255,6 +277,7 @@ class Job(SQLModel, table=True):
     not_before: datetime = Field(sa_type=UtcDateTime)
     sends: int = 0
     sent_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    quarantined: bool = _no()
     created_at: datetime = Field(sa_type=UtcDateTime)
     finished_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
