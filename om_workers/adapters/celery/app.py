@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import Celery
 from kombu import Queue
 
+from om_workers.adapters.celery.connection import SteadyAmqp
 from om_workers.engine.jobs import Lane, WorkQueue
 
 QUEUES = {queue: f"om.{queue}" for queue in WorkQueue}
@@ -19,7 +20,7 @@ def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: f
     Tasks are popped and forgotten (no acknowledgements, results, ETA or retries of Celery's own): a lost one is sent
     again by the sweep, and a repeated one finds its job taken. ``timeout_seconds`` bounds every call to the broker.
     """
-    app = Celery("om_workers", broker=redis_url, set_as_current=False)
+    app = Celery("om_workers", broker=redis_url, amqp=SteadyAmqp, set_as_current=False)
     app.conf.update(
         broker_transport_options={
             "ack_emulation": False,
