@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from om_workers.adapters.celery.connection import SteadyAmqp
 from om_workers.engine.jobs import Lane, WorkQueue
@@ -36,7 +36,7 @@ def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: f
         task_ignore_result=True,
         task_store_errors_even_if_ignored=False,
         task_default_queue=CONTROL_QUEUE,
-        task_queues=[Queue(name) for name in (*QUEUES.values(), CONTROL_QUEUE)],
+        task_queues=[_queue(name) for name in (*QUEUES.values(), CONTROL_QUEUE)],
         task_create_missing_queues=False,
         task_serializer="json",
         accept_content=["json"],
@@ -56,3 +56,8 @@ def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: f
         enable_utc=True,
     )
     return app
+
+
+def _queue(name: str) -> Queue:
+    # Without an exchange of its own, a queue is bound to that of the default queue, and gets what is sent there.
+    return Queue(name, Exchange(name, type="direct"), routing_key=name)
