@@ -17,6 +17,7 @@ from om_workers.adapters.log import create_log
 from om_workers.adapters.models.router import CompatibleServer, ModelRouter
 from om_workers.adapters.redis.bus import RedisEventBus
 from om_workers.adapters.redis.bus import connect as connect_redis
+from om_workers.adapters.redis.eviction import eviction_warning
 from om_workers.adapters.redis.subscriber import RedisEventListener
 from om_workers.adapters.sql.connection import DatabaseClock
 from om_workers.adapters.sql.connection import connect as connect_sql
@@ -72,6 +73,13 @@ def wire(settings: Settings, *, consuming: bool = False) -> Wired:
 def create_listener(wired: Wired) -> EventListener:
     """What wakes the coroutines of this process's event loop."""
     return RedisEventListener(wired.settings.redis_url.get_secret_value(), wired.ports.log)
+
+
+def broker_warnings(settings: Settings) -> list[str]:
+    """What an operator should change about the broker; nothing is written to it."""
+    with connect_redis(settings.redis_url.get_secret_value()) as client:
+        warning = eviction_warning(client)
+    return [] if warning is None else [warning]
 
 
 def migrate(wired: Wired) -> bool:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from om_workers.bootstrap import wire
+from om_workers.bootstrap import broker_warnings, wire
 from om_workers.cli.environment import fail, read_settings
 from om_workers.ports.errors import OmError
 from om_workers.services.doctor import Finding, examine
@@ -28,6 +28,8 @@ def doctor(
 ) -> None:
     """Check every invariant that a database can show; reads only, safe while everything runs.
 
+    Warns, without changing the status, of a Redis (OM_REDIS_URL) that may throw queued tasks away.
+
     Exit status: 0 all hold, 1 some are broken, 2 the database cannot be checked (absent, another schema).
     """
     settings = read_settings(database_url=database_url)
@@ -36,29 +38,32 @@ def doctor(
         findings = examine(wire(settings).ports, limit=limit)
     except OmError as error:
         fail(error, CANNOT_CHECK)
-    typer.echo(as_document(findings) if as_json else as_lines(findings))
+    warnings = broker_warnings(settings)
+    typer.echo(as_document(findings, warnings) if as_json else as_lines(findings, warnings))
     if any(finding.violations for finding in findings):
         raise typer.Exit(1)
 
 
-def as_lines(findings: Sequence[Finding]) -> str:
-    """A line for each check, its violations below it, and a line that sums up."""
+def as_lines(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
+    """A line for each check, its violations below it, a line for each warning, and a line that sums up."""
     lines = ["Each line names a fault that was looked for.", ""]
     for finding in findings:
         lines.append(f"{'broken' if finding.violations else 'ok    '}  {finding.name}")
         for violation in finding.violations:
             detail = violation.detail.removeprefix(f"{finding.name}: ")
             lines.append(f"        memory {violation.memory_id}: {detail}")
+    lines.extend(f"warning {warning}" for warning in warnings)
     broken = sum(1 for finding in findings if finding.violations)
     lines.append("")
     lines.append(f"{broken} of {len(findings)} checks are broken." if broken else f"All {len(findings)} checks hold.")
     return "\n".join(lines)
 
 
-def as_document(findings: Sequence[Finding]) -> str:
-    """The same for machines: ``{"ok": …, "checks": [{"name": …, "violations": […]}]}``."""
+def as_document(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
+    """The same for machines: ``{"ok": …, "checks": [{"name": …, "violations": […]}], "warnings": […]}``."""
     healthy = not any(finding.violations for finding in findings)
-    return json.dumps({"ok": healthy, "checks": [asdict(finding) for finding in findings]}, ensure_ascii=False)
+    checks = [asdict(finding) for finding in findings]
+    return json.dumps({"ok": healthy, "checks": checks, "warnings": list(warnings)}, ensure_ascii=False)
 
 
 def require_database(url: str) -> None:
