@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+MOST_LOG_BYTES = 10_000_000
+"""A log that grew beyond this is begun anew; one older part is kept beside it."""
 
 _PR_SET_PDEATHSIG = 1
 _PRCTL = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
@@ -83,6 +88,19 @@ class ChildProcess:
         """End the child at once and return its exit status."""
         self._process.kill()
         return self._process.wait()
+
+    def bound_log(self, most_bytes: int = MOST_LOG_BYTES) -> None:
+        """Move what a log of more than ``most_bytes`` holds to ``NAME.1``; to be called from time to time.
+
+        The child appends to a file that it keeps open, so the file is copied and emptied; lines that are written in
+        between are lost.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if self.log.stat().st_size > most_bytes:
+                # On a full disk nothing can be kept, and emptying the log is what helps.
+                with contextlib.suppress(OSError):
+                    shutil.copy(self.log, self.log.with_name(f"{self.log.name}.1"))
+                os.truncate(self.log, 0)
 
     def tail(self, lines: int = 20) -> str:
         """The last ``lines`` lines of the log, for error messages."""

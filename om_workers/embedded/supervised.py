@@ -48,7 +48,9 @@ class Supervised:
         self._child = self._start()
 
     def look(self) -> None:
-        """Say when it has ended, and start it again when its time has come."""
+        """Say when it has ended, start it again when its time has come, and keep its log small."""
+        if self._child is not None:
+            self._child.bound_log()
         now = time.monotonic()
         if self._again_at is not None:
             if now >= self._again_at:
