@@ -16,11 +16,13 @@ from om_workers.cli.environment import fail, read_settings
 from om_workers.demo.actor import Thresholds
 from om_workers.demo.conversation import SHIPPED, ConversationError, read_conversations
 from om_workers.demo.play import play
-from om_workers.embedded.folder import exclusive_folder
+from om_workers.embedded.folder import exclusive_folder, remove_abandoned
 from om_workers.embedded.interrupts import Interrupts
 from om_workers.embedded.listening import free_port
 from om_workers.embedded.stack import Stack
 from om_workers.engine.policy import KEYLESS_MODEL
+
+_PREFIX = "om-demo-"
 
 
 def demo(
@@ -84,8 +86,9 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         with exclusive_folder(keep):
             yield keep
         return
-    with tempfile.TemporaryDirectory(prefix="om-demo-") as folder:
-        yield Path(folder)
+    remove_abandoned(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"))
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as made, exclusive_folder(Path(made)):
+        yield Path(made)
 
 
 def _reason(error: httpx.HTTPError) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,3 +31,26 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def remove_abandoned(folders: Iterable[Path]) -> int:
+    """Remove those of these data folders whose process was killed; how many were removed.
+
+    Left alone: what belongs to another user, and what was never locked, since somebody may just be about to.
+    """
+    return sum(_remove_if_abandoned(folder) for folder in folders)
+
+
+def _remove_if_abandoned(folder: Path) -> bool:
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return False
+        with (folder / "lock").open("r+", encoding="utf-8") as file:
+            # A lock says more than a process id, which another process may have by now.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not file.read().strip():
+                return False
+            shutil.rmtree(folder)
+    except OSError:  # no lock in it, or it is held, or somebody else removes it now
+        return False
+    return True

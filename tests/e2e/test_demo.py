@@ -67,12 +67,22 @@ def test_ctrl_c_drains_and_leaves_nothing_running() -> None:
         assert [child for child in started if child.is_running()] == []
 
 
-def test_a_killed_demo_leaves_no_orphan() -> None:
+def test_a_killed_demo_leaves_no_orphan_and_the_next_one_removes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with subprocess.Popen(DEMO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:
         wait_until(lambda: len(children(demo.pid)) >= 4, 60, what="the stack to be there")
         started = children(demo.pid)
         demo.kill()
         wait_until(lambda: not any(alive(child) for child in started), 20, what="the children to be gone")
+    (left,) = tmp_path.glob("om-demo-*")
+    with subprocess.Popen(DEMO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:
+        wait_until(lambda: not left.exists(), 60, what="the folder to be gone")
+        wait_until(lambda: list(tmp_path.glob("om-demo-*")), 60, what="the next demo's own folder")
+        demo.send_signal(signal.SIGINT)
+        demo.wait(60)
+    assert list(tmp_path.glob("om-demo-*")) == []
 
 
 def two_threads(folder: Path) -> Path:

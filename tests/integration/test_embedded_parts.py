@@ -8,14 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from om_workers.embedded.folder import FolderTakenError, exclusive_folder
+from om_workers.embedded.folder import FolderTakenError, exclusive_folder, remove_abandoned
 from om_workers.embedded.interrupts import Interrupts
 from om_workers.embedded.listening import PortTakenError, free_port, require_port
-from om_workers.embedded.processes import ChildProcess
+from om_workers.embedded.processes import MOST_LOG_BYTES, ChildProcess
 from om_workers.embedded.redis_server import RedisServer
 from om_workers.embedded.supervised import Supervised
 from tests.services.waiting import wait_until
@@ -27,6 +29,18 @@ from om_workers.embedded.folder import exclusive_folder
 with exclusive_folder(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
+"""
+
+# Writes a little more than a log may hold, three times, each time until it is told to go on; then its last words.
+CHATTERBOX = f"""
+import sys, time
+from pathlib import Path
+for part in range(3):
+    sys.stdout.write(("x" * 99 + "\\n") * ({MOST_LOG_BYTES} // 100 + 1))
+    sys.stdout.flush()
+    while not (Path(sys.argv[1]) / f"go-{{part}}").exists():
+        time.sleep(0.01)
+print("the end", flush=True)
 """
 
 
@@ -107,6 +121,32 @@ class TestSupervision:
         assert not program.end(0.2)
         assert not program.alive
 
+    def test_a_log_that_grew_large_is_begun_anew_and_one_older_part_is_kept(self, tmp_path: Path) -> None:
+        """The program goes on writing into the same file, and no more than two parts are ever there."""
+        log, older = tmp_path / "log", tmp_path / "log.1"
+        command = [sys.executable, "-c", CHATTERBOX, str(tmp_path)]
+        program = Supervised("api", lambda: ChildProcess(command, log=log), print)
+        program.start()
+        for part in range(3):
+            wait_until(lambda: log.stat().st_size > MOST_LOG_BYTES, 20, what="the log to grow")
+            assert look(program)
+            assert older.stat().st_size > MOST_LOG_BYTES
+            (tmp_path / f"go-{part}").touch()
+        wait_until(lambda: log.read_text().endswith("the end\n"), 20, what="the last words")
+        assert program.end(5)
+        look(program)
+        assert log.stat().st_size < MOST_LOG_BYTES
+        assert sorted(path.name for path in tmp_path.glob("log*")) == ["log", "log.1"]
+
+    def test_a_log_that_is_small_or_gone_is_left_alone(self, tmp_path: Path) -> None:
+        child = ChildProcess(["echo", "hello"], log=tmp_path / "log")
+        child.wait(5)
+        child.bound_log(most_bytes=6)
+        assert (tmp_path / "log").read_text() == "hello\n"
+        (tmp_path / "log").unlink()
+        child.bound_log(most_bytes=6)
+        assert list(tmp_path.iterdir()) == []
+
 
 class TestFolder:
     def test_it_is_made_for_its_owner_only(self, tmp_path: Path) -> None:
@@ -114,17 +154,29 @@ class TestFolder:
             assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
 
     def test_a_second_owner_is_refused_and_told_who_has_it(self, tmp_path: Path) -> None:
-        with subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as holder:
-            assert holder.stdout
-            assert holder.stdout.readline() == "held\n"
+        with holding(tmp_path) as holder:
             with pytest.raises(FolderTakenError, match=f"process {holder.pid}"), exclusive_folder(tmp_path):
                 pass
             holder.kill()
             holder.wait()
             with exclusive_folder(tmp_path):  # the kernel has let go of it
                 assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+    def test_what_a_killed_process_left_is_removed_and_nothing_else(self, tmp_path: Path) -> None:
+        left, live, fresh, link = (tmp_path / name for name in ("left", "live", "fresh", "link"))
+        fresh.mkdir()
+        with holding(left) as victim, holding(live):
+            victim.kill()
+            victim.wait()
+            (left / "om.db").touch()
+            link.symlink_to(left)
+            assert remove_abandoned([link, left, live, fresh, tmp_path / "absent"]) == 1
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "link", "live"]
+
+    def test_a_folder_whose_owner_has_not_said_who_it_is_yet_is_left_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "lock").touch()
+        assert remove_abandoned([tmp_path]) == 0
+        assert tmp_path.exists()
 
 
 class TestPort:
@@ -148,6 +200,17 @@ def test_a_redis_server_writes_its_log_where_it_is_told(tmp_path: Path) -> None:
     server.stop()
     assert "Ready to accept connections" in (tmp_path / "logs" / "redis.log").read_text()
     assert not (tmp_path / "data" / "redis.log").exists()
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has the folder, until the block ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        yield holder
 
 
 def look(program: Supervised) -> bool:
