@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -36,6 +37,7 @@ class MemoryState:
     first. ``coverable``: messages behind the buffered position that coverage may take now. ``coverable_changes_at``:
     when an open call or an unanswered step counts as closed. ``active``: tokens of the active segments' stored text.
     What is served of it may be less (RULES 5.6), which must neither hide that it grows nor that it is large.
+    ``rebuilds``: stand-ins of deletes whose messages are to be observed again.
     """
 
     pending: int = 0
@@ -45,6 +47,7 @@ class MemoryState:
     active: int = 0
     candidate: bool = False
     reflect_above: int = 0
+    rebuilds: int = 0
     lanes: dict[Lane, LaneView] = field(default_factory=dict)
     activity: Activity = field(default_factory=Activity)
 
@@ -70,9 +73,10 @@ class ApplyReflection:
 
 @dataclass(frozen=True, slots=True)
 class MakeJob:
-    """Make the lane's next job."""
+    """Make the lane's next job; ``rebuild``: for what a delete took out, instead of new messages."""
 
     lane: Lane
+    rebuild: bool = False
 
 
 Decision = Activate | ApplyReflection | MakeJob
@@ -97,12 +101,18 @@ def decide(state: MemoryState, policy: Policy, now: datetime) -> Plan:
         return Plan((activation,))
     if state.candidate and state.active >= policy.reflection.observation_tokens:
         return Plan((ApplyReflection(ActivationReason.THRESHOLD),))
-    jobs = tuple(
-        MakeJob(lane)
-        for lane, due in ((Lane.OBSERVE, observe_due(state, policy)), (Lane.REFLECT, reflect_due(state, policy)))
-        if due and state.lane(lane).free(now)
-    )
+    jobs = tuple(job for job in _jobs(state, policy) if state.lane(job.lane).free(now))
     return Plan(jobs, _next_time(state, policy.observation, now))
+
+
+def _jobs(state: MemoryState, policy: Policy) -> Iterator[MakeJob]:
+    """New messages go first: what waits there grows, what a delete took out does not (RULES 10.3)."""
+    if observe_due(state, policy):
+        yield MakeJob(Lane.OBSERVE)
+    elif state.rebuilds:
+        yield MakeJob(Lane.OBSERVE, rebuild=True)
+    if reflect_due(state, policy):
+        yield MakeJob(Lane.REFLECT)
 
 
 def observe_due(state: MemoryState, policy: Policy) -> bool:
@@ -114,9 +124,10 @@ def observe_due(state: MemoryState, policy: Policy) -> bool:
 
 
 def reflect_due(state: MemoryState, policy: Policy) -> bool:
-    """Whether the active segments are worth a reflection now (RULES 5.1, 5.5)."""
+    """Whether the active segments are worth a reflection now (RULES 5.1, 5.5), and none is to be made again first."""
     return (
         not state.candidate
+        and not state.rebuilds
         and state.active > 0
         and state.active >= max(policy.reflection.starts_at, state.reflect_above)
     )

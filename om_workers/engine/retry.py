@@ -28,6 +28,7 @@ class Outcome(StrEnum):
     LOST = "lost"
     CANCELLED = "cancelled"
     HANDED_BACK = "handed_back"
+    REMOVED = "removed"
 
 
 class NextStep(StrEnum):
@@ -74,7 +75,7 @@ RULES: dict[Lane, dict[Outcome, Rule]] = {
         Outcome.LOST: Rule(tries=4, wait=True, then=NextStep.PARK),
     },
 }
-"""The table of RULES 6.6. Outcomes that are not here (stored, cancelled, handed back) need no decision."""
+"""The table of RULES 6.6. Outcomes that are not here (stored, cancelled, handed back, removed) need no decision."""
 
 
 @dataclass(frozen=True, slots=True)

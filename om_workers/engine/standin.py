@@ -24,5 +24,10 @@ def stand_in(messages: Sequence[Message]) -> str:
     )
 
 
+def removed_line(first_seq: int, last_seq: int) -> str:
+    """What stands for a range of which every message was deleted."""
+    return f"* 🟢 deleted {_reference(first_seq, last_seq)}"
+
+
 def _reference(first: int, last: int) -> str:
     return f"[{first}]" if first == last else f"[{first}-{last}]"

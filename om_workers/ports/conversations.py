@@ -48,7 +48,7 @@ class Messages(Protocol):
         ...
 
     def sizes(self, thread_id: str, after: int, upto: int, *, limit: int) -> list[tuple[int, int]]:
-        """Seq and tokens of at most ``limit`` messages in (after, upto], in order."""
+        """Seq and tokens of at most ``limit`` messages in (after, upto] that are not deleted, in order."""
         ...
 
     def between(self, thread_id: str, first: int, last: int) -> list[StoredMessage]:
@@ -77,6 +77,21 @@ class Messages(Protocol):
 
     def crossing(self, thread_id: str, limit: int, *, after: int) -> list[Pair]:
         """Answered pairs with the call in (after, limit] and the result behind ``limit``."""
+        ...
+
+    def count(self, thread_id: str) -> int:
+        """How many messages of a thread are not deleted."""
+        ...
+
+    def erase(self, thread_id: str, seq: int, at: datetime) -> None:
+        """Leave nothing of a message but its id, its seq and when it was deleted; later offsets shrink by its tokens.
+
+        Its calls are forgotten; calls that it answered count as closed without a result.
+        """
+        ...
+
+    def newest_user_before(self, thread_id: str, seq: int) -> int | None:
+        """The seq of the newest message of the user before ``seq`` that says more than tool results."""
         ...
 
     def calls_touching(self, thread_id: str, first: int, last: int) -> list[CallRecord]:

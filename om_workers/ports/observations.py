@@ -17,6 +17,10 @@ from om_workers.ports.records import (
 class Segments(Protocol):
     """Lineages, positions and segments."""
 
+    def lineages(self, memory_id: str) -> list[LineageRecord]:
+        """Every lineage of a memory, by id."""
+        ...
+
     def lineage(self, lineage_id: str) -> LineageRecord:
         """The lineage; raises ``NotFoundError``."""
         ...
@@ -47,6 +51,26 @@ class Segments(Protocol):
 
     def has_candidate(self, lineage_id: str) -> bool:
         """Whether a candidate reflection waits."""
+        ...
+
+    def count(self, lineage_id: str) -> int:
+        """How many segments a lineage holds, in whatever state."""
+        ...
+
+    def holding(self, lineage_id: str, thread_id: str, seq: int) -> list[SegmentRecord]:
+        """The segments of every state whose range holds the message ``seq``, in order."""
+        ...
+
+    def awaiting_rebuild(self, lineage_id: str) -> list[SegmentRecord]:
+        """Stand-ins of deletes whose messages are to be observed again, in order."""
+        ...
+
+    def keep_stand_in(self, segment_id: str) -> None:
+        """The stand-in is no longer to be replaced."""
+        ...
+
+    def remove(self, segment_ids: Sequence[str]) -> None:
+        """Leave nothing of these segments."""
         ...
 
     def sources(self, segment_id: str) -> list[str]:

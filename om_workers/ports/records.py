@@ -31,6 +31,7 @@ class MemoryRecord:
     last_activity_at: datetime | None
     last_model: str | None
     idle_handled_at: datetime | None
+    deleted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class ThreadRecord:
     step_count: int
     created_at: datetime
     updated_at: datetime
+    deleted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,10 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class LineageRecord:
-    """A lineage and its counters: ``whole_tokens`` of the active segments' stored texts, the others as served."""
+    """A lineage and its counters: ``whole_tokens`` of the active segments' stored texts, the others as served.
+
+    ``rebuilds``: stand-ins of deletes whose messages are to be observed again.
+    """
 
     id: str
     memory_id: str
@@ -117,6 +122,7 @@ class LineageRecord:
     whole_tokens: int
     buffered_tokens: int
     reflect_above: int
+    rebuilds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,7 @@ class SegmentRecord:
     activated_at: datetime | None
     first_seq: int
     last_seq: int
+    rebuild: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from om_workers.ports.records import (
     ThreadRef,
 )
 from om_workers.ports.violations import Violation
-from om_workers.ports.work import Dispatching, Heartbeats, Jobs, Ledger, Ledgers
+from om_workers.ports.work import Dispatching, Heartbeats, Jobs, Ledger, Ledgers, Purging
 
 
 class Events(Protocol):
@@ -101,7 +101,7 @@ class Snapshot(Readable, Protocol):
     """A reading transaction: everything in it is of one moment."""
 
     def find(self, tenant_id: str, external_id: str) -> ThreadRef | None:
-        """Where the caller's thread is stored, if it is."""
+        """Where the caller's thread is stored, if it is. Raises ``GoneError`` for a deleted one."""
         ...
 
     def list_threads(self, tenant_id: str, *, resource_id: str | None, after: str, limit: int) -> list[ThreadRecord]:
@@ -135,6 +135,11 @@ class Store(Protocol):
         ...
 
     @property
+    def purging(self) -> Purging:
+        """Rows of deleted memories."""
+        ...
+
+    @property
     def heartbeats(self) -> Heartbeats:
         """A worker's leases."""
         ...
@@ -147,7 +152,7 @@ class Store(Protocol):
     def write(self, memory_id: str) -> AbstractContextManager[MemoryTx]:
         """A transaction that holds the memory's lock; commits at the end, rolls back on any error.
 
-        Raises ``NotFoundError``, ``BusyError`` when the lock cannot be had in time.
+        Raises ``NotFoundError``, ``GoneError`` for a deleted memory, ``BusyError`` when the lock cannot be had in time.
         """
         ...
 
@@ -156,11 +161,12 @@ class Store(Protocol):
         ...
 
     def create_thread(
-        self, tenant_id: str, external_id: str, *, resource_id: str | None, ids: Sequence[str]
+        self, tenant_id: str, external_id: str, *, resource_id: str | None, ids: Sequence[str], anew: bool = False
     ) -> tuple[ThreadRef, bool]:
         """The caller's thread, made with its memory and lineage when there is none; whether it is new.
 
-        ``ids``: three fresh ids for thread, memory and lineage.
+        ``ids``: three fresh ids for thread, memory and lineage. ``anew``: a deleted one is made anew, with another
+        memory; otherwise it raises ``GoneError``. Raises ``BusyError`` while the deleted one is being purged.
         """
         ...
 

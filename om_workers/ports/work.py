@@ -125,6 +125,18 @@ class Dispatching(Protocol):
         ...
 
 
+class Purging(Protocol):
+    """Takes away the rows of deleted memories, in short transactions of their own."""
+
+    def waiting(self, *, limit: int) -> list[str]:
+        """Memories that are deleted and still hold rows, the oldest delete first."""
+        ...
+
+    def purge(self, memory_id: str, *, limit: int) -> bool:
+        """Take away at most ``limit`` rows of a deleted memory; whether none is left."""
+        ...
+
+
 class Heartbeats(Protocol):
     """A worker's leases; one statement each."""
 

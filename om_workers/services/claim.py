@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from om_workers.engine.policy import Policy
 from om_workers.engine.prompts import OBSERVER_VERSION, REFLECTOR_VERSION
 from om_workers.ports.attempts import AttemptRecord, CallStart
 from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import GoneError
 from om_workers.ports.records import JobRecord, LeaseRecord, ThreadRecord
 from om_workers.services.events import job_data, start_data
 from om_workers.services.planning import plan_memory
@@ -49,11 +51,11 @@ class Claim:
 
 
 def claim_job(ports: Ports, memory_id: str, job_id: str, owner: str) -> Claim | None:
-    """Take the job, or ``None`` when it is not to be had now: done, too early, or in living hands.
+    """Take the job, or ``None`` when it is not to be had now: done, too early, in living hands, or deleted.
 
     A running job whose lease ran out is taken from its former owner, whose commit is refused from then on (RULES 7.4).
     """
-    with memory_unit(ports, memory_id) as unit:
+    with suppress(GoneError), memory_unit(ports, memory_id) as unit:
         view = view_in(ports, unit.tx)
         job = unit.tx.jobs.get(job_id)
         lease = view.leases[job.lane]
@@ -69,6 +71,7 @@ def claim_job(ports: Ports, memory_id: str, job_id: str, owner: str) -> Claim | 
             plan_memory(unit)
             return None
         return _take(unit, view, job, lease, owner=owner, work=work)
+    return None
 
 
 def _take(
@@ -120,6 +123,8 @@ def start_of_call(claim: Claim, call_id: str, at: datetime) -> CallStart:
 
 
 def _observe_range(unit: Unit, view: MemoryView, job: JobRecord) -> dict[str, Any] | None:
+    if job.trigger is Trigger.REBUILD:
+        return _range_to_rebuild(unit, view, job)
     first = view.position.buffered_seq + 1
     if job.first_seq == first and job.last_seq is not None:
         return {"first_seq": first, "last_seq": job.last_seq}
@@ -129,6 +134,15 @@ def _observe_range(unit: Unit, view: MemoryView, job: JobRecord) -> dict[str, An
     edge = choose_edge(edges, _aim(view, job))
     # A pair longer than what was read at once leaves no edge; the limit itself is always one.
     return {"first_seq": first, "last_seq": view.coverable.limit if edge is None else edge.seq}
+
+
+def _range_to_rebuild(unit: Unit, view: MemoryView, job: JobRecord) -> dict[str, Any] | None:
+    """The range of the stand-in that the job was claimed for before, or of the oldest one (RULES 10.3)."""
+    waiting = unit.tx.segments.awaiting_rebuild(view.lineage.id)
+    chosen = next((segment for segment in waiting if job.basis == (segment.id,)), next(iter(waiting), None))
+    if chosen is None:
+        return None
+    return {"first_seq": chosen.first_seq, "last_seq": chosen.last_seq, "basis": (chosen.id,)}
 
 
 def _aim(view: MemoryView, job: JobRecord) -> RangeAim:
@@ -143,6 +157,8 @@ def _aim(view: MemoryView, job: JobRecord) -> RangeAim:
 
 
 def _reflect_basis(unit: Unit, view: MemoryView, job: JobRecord) -> dict[str, Any] | None:
+    if view.lineage.rebuilds:
+        return None
     if job.basis is not None:
         states = unit.tx.segments.states(job.basis)
         if all(states.get(segment_id) == "active" for segment_id in job.basis):

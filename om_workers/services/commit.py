@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import TransientError
+from om_workers.ports.errors import GoneError, TransientError
 from om_workers.services.claim import Claim
 from om_workers.services.planning import plan_memory
 from om_workers.services.state import MemoryView, view_in
@@ -34,15 +35,20 @@ def commit(ports: Ports, claim: Claim, settle: Settle) -> bool:
 
 
 def _commit_once(ports: Ports, claim: Claim, settle: Settle) -> bool:
-    with memory_unit(ports, claim.job.memory_id) as unit:
+    with suppress(GoneError), memory_unit(ports, claim.job.memory_id) as unit:
         view = view_in(ports, unit.tx)
-        if not _holds(claim, view):
-            ports.log.warning("commit_refused", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
-            return False
-        settle(unit, view)
-        plan_memory(unit)
-    ports.log.info("attempt_ended", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
-    return True
+        if _holds(claim, view):
+            settle(unit, view)
+            plan_memory(unit)
+            ports.log.info("attempt_ended", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
+            return True
+    return refuse(ports, claim)
+
+
+def refuse(ports: Ports, claim: Claim) -> bool:
+    """Let go of a claim that holds no longer; ``False``: nothing was committed."""
+    ports.log.warning("commit_refused", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
+    return False
 
 
 def _holds(claim: Claim, view: MemoryView) -> bool:

@@ -66,7 +66,7 @@ def render_context(ports: Ports, tenant_id: str, thread: str, *, max_tokens: int
         view = view_of(ports, snapshot, ref.memory_id)
         segments = snapshot.segments.in_state(view.lineage.id, "active")
         pending, omitted = _pending(snapshot, view, segments, max_tokens)
-        shown = _shown(ports, snapshot, view, pending)
+        shown = _shown(ports, snapshot, view, pending, complete=omitted is None)
     task, response = _hints(segments)
     # The last rung may have left nothing of a segment.
     texts = [segment.served for segment in segments if segment.served]
@@ -110,10 +110,12 @@ def _pending(
     return kept, Omitted(left[0].seq, left[-1].seq, sum(message.tokens for message in left))
 
 
-def _shown(ports: Ports, snapshot: Snapshot, view: MemoryView, pending: list[Message]) -> list[ShownMessage]:
+def _shown(
+    ports: Ports, snapshot: Snapshot, view: MemoryView, pending: list[Message], *, complete: bool
+) -> list[ShownMessage]:
     rules = view.policy.observation
     messages = pending
-    if not pending or pending[0].seq == view.position.active_seq + 1:
+    if complete:
         messages = _with_least_tail(snapshot, view, pending)
     first = messages[0].seq if messages else view.thread.next_seq
     calls = snapshot.messages.calls_touching(view.thread.id, first, view.thread.next_seq)

@@ -50,4 +50,4 @@ def activate_now(ports: Ports, tenant_id: str, thread: str) -> int:
 def _has_work(view: MemoryView, lane: Lane) -> bool:
     if lane is Lane.OBSERVE:
         return view.state.coverable > 0
-    return view.state.active > 0 and not view.state.candidate
+    return view.state.active > 0 and not view.state.candidate and not view.state.rebuilds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from om_workers.engine.jobs import Lane
+from om_workers.engine.jobs import Lane, Trigger
 from om_workers.engine.messages import Message
 from om_workers.engine.parsing import AnswerKind, parse_observer_answer
 from om_workers.engine.prompts import observer_prompt
@@ -14,8 +14,9 @@ from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelReply, ObserverInput
 from om_workers.services.calls import call_model
 from om_workers.services.claim import Claim
-from om_workers.services.commit import Settle, commit
+from om_workers.services.commit import Settle, commit, refuse
 from om_workers.services.failure import Failure
+from om_workers.services.rebuild import store_rebuilt
 from om_workers.services.results import Observation, store_observation
 from om_workers.services.settle import settle_failure, store_stand_in
 from om_workers.services.state import MemoryView
@@ -36,6 +37,8 @@ class Reading:
 def observe(ports: Ports, claim: Claim) -> bool:
     """Observe the claim's range; whether the result was committed."""
     reading = _read(ports, claim)
+    if reading is None:
+        return refuse(ports, claim)
     prompt = observer_prompt(
         previous=reading.previous,
         transcript=render_transcript(reading.messages, count=ports.tokens.count),
@@ -69,6 +72,9 @@ def _settles(claim: Claim, reading: Reading, reply: ModelReply) -> Settle:
 
 def _store(unit: Unit, view: MemoryView, claim: Claim, result: Observation) -> None:
     job = view.jobs[Lane.OBSERVE]
+    if job.trigger is Trigger.REBUILD:
+        store_rebuilt(unit, view, job, result)
+        return
     if job.first_seq != view.position.buffered_seq + 1 or job.last_seq != claim.last_seq:
         settle_failure(unit, view, job, Failure(Outcome.LOST, "the range no longer follows the buffered position"))
         return
@@ -97,13 +103,17 @@ def _class_of(reply: ModelReply) -> Outcome:
     return Outcome.TOO_LARGE if reply.finish == "length" else Outcome.UNUSABLE
 
 
-def _read(ports: Ports, claim: Claim) -> Reading:
+def _read(ports: Ports, claim: Claim) -> Reading | None:
+    """What the observer is shown; ``None`` when a delete came in between and the answer could not be stored."""
     with ports.store.read() as snapshot:
+        if snapshot.segments.lineage(claim.job.lineage_id).epoch != claim.epoch:
+            return None
         stored = snapshot.messages.between(claim.thread.id, claim.first_seq, claim.last_seq)
         segments = snapshot.segments.in_state(claim.job.lineage_id, "active", "buffered")
     budget = claim.policy.observation.previous_observer_tokens
     kept: list[str] = []
-    for segment in reversed(segments):
+    # Of a range that is observed again, only what comes before it.
+    for segment in reversed([segment for segment in segments if segment.last_seq < claim.first_seq]):
         if budget is not None:
             budget -= segment.text_tokens
             if budget < 0:

@@ -27,7 +27,10 @@ def plan_memory(unit: Unit, *, actor_model: str | None = None) -> MemoryView:
         plan = decide(view.state, view.policy, unit.tx.now)
         unit.tx.update_memory({"plan_at": plan.next_at})
         jobs = [decision for decision in plan.decisions if isinstance(decision, MakeJob)]
-        made = {decision.lane: make_job(unit, view, decision.lane, Trigger.PLAN) for decision in jobs}
+        made = {
+            decision.lane: make_job(unit, view, decision.lane, Trigger.REBUILD if decision.rebuild else Trigger.PLAN)
+            for decision in jobs
+        }
         if len(jobs) == len(plan.decisions):
             return replace(view, jobs=view.jobs | made)
         for decision in plan.decisions:

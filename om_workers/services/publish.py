@@ -23,4 +23,6 @@ def publish_events(ports: Ports, events: Sequence[EventRecord]) -> None:
         return
     with ports.store.read() as snapshot:
         missing = snapshot.events(events[0].memory_id, after=max(reached, events[-1].n - _CATCH_UP), limit=_CATCH_UP)
-    ports.bus.publish(missing)
+    # A thread that was deleted meanwhile has no events to tell of any more.
+    if missing:
+        ports.bus.publish(missing)

@@ -16,7 +16,7 @@ from om_workers.ports.model import ModelReply, ReflectorInput
 from om_workers.ports.records import SegmentRecord
 from om_workers.services.calls import call_model
 from om_workers.services.claim import Claim, start_of_call
-from om_workers.services.commit import commit
+from om_workers.services.commit import commit, refuse
 from om_workers.services.failure import Failure
 from om_workers.services.results import Observation, finish_job, store_candidate
 from om_workers.services.settle import settle_failure
@@ -35,6 +35,8 @@ class _Tries:
 def reflect(ports: Ports, claim: Claim) -> bool:
     """Condense the claim's segments; whether the outcome was committed."""
     segments = _read(ports, claim)
+    if segments is None:
+        return refuse(ports, claim)
     whole = sum(segment.text_tokens for segment in segments)
     tries = _climb(ports, claim, segments, target=compression_target(whole))
     best = smallest_valid(tries.candidates, replaced_tokens=whole)
@@ -99,8 +101,11 @@ def _begin_call(ports: Ports, claim: Claim) -> str | None:
     return call_id if begun else None
 
 
-def _read(ports: Ports, claim: Claim) -> list[SegmentRecord]:
+def _read(ports: Ports, claim: Claim) -> list[SegmentRecord] | None:
+    """The segments that are condensed; ``None`` when a delete came in between and the answer could not be stored."""
     with ports.store.read() as snapshot:
+        if snapshot.segments.lineage(claim.job.lineage_id).epoch != claim.epoch:
+            return None
         active = snapshot.segments.in_state(claim.job.lineage_id, "active")
     wanted = set(claim.basis)
     return [segment for segment in active if segment.id in wanted]

@@ -35,7 +35,7 @@ def store_observation(unit: Unit, view: MemoryView, job: JobRecord, result: Obse
         raise ValueError(f"job {job.id} has no range")
     sizes = unit.tx.messages.sizes(view.thread.id, job.first_seq - 1, job.last_seq, limit=job.last_seq)
     message_tokens = sum(tokens for _, tokens in sizes)
-    segment = _segment(
+    segment = make_segment(
         unit, view, job, result, span=(job.first_seq, job.last_seq), place=(view.lineage.next_ordinal, 0)
     )
     segment = replace(segment, message_tokens=message_tokens, message_count=len(sizes))
@@ -64,7 +64,7 @@ def store_candidate(
     """A reflection of ``replaced`` as the lineage's candidate; it stands for nothing until it is applied."""
     span = (replaced[0].first_seq, replaced[-1].last_seq)
     place = (replaced[-1].ordinal, view.lineage.generation + 1)
-    segment = _segment(unit, view, job, result, span=span, place=place)
+    segment = make_segment(unit, view, job, result, span=span, place=place)
     sources = [source.id for source in replaced]
     unit.tx.segments.insert(segment, view.thread.id, sources=sources, live=False)
     finish_job(unit, view, job, Outcome.STORED)
@@ -84,9 +84,10 @@ def finish_job(unit: Unit, view: MemoryView, job: JobRecord, outcome: Outcome, *
     unit.tx.events.add("om-job", view.thread.external_id, job_data(job, JobState.DONE, outcome=outcome))
 
 
-def _segment(
+def make_segment(
     unit: Unit, view: MemoryView, job: JobRecord, result: Observation, *, span: tuple[int, int], place: tuple[int, int]
 ) -> SegmentRecord:
+    """The segment of a job's result, not stored yet. ``place``: ordinal and generation."""
     count = unit.ports.tokens.count
     served = served_text(result.text)
     return SegmentRecord(

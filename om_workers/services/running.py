@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from om_workers.engine.jobs import JobState
 from om_workers.engine.retry import NextStep, Outcome, Verdict
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import OmError
+from om_workers.ports.errors import GoneError, OmError
 from om_workers.ports.model import ModelError
 from om_workers.services.claim import Claim
 from om_workers.services.failure import Failure, end_without_result
@@ -64,7 +65,7 @@ def hand_back(ports: Ports, running: Running) -> int:
     """Put this process's running jobs back at once, without counting it against them; how many (RULES 7.9)."""
     returned = 0
     for memory_id in ports.store.heartbeats.held_by(running.owner):
-        with memory_unit(ports, memory_id) as unit:
+        with suppress(GoneError), memory_unit(ports, memory_id) as unit:
             view = view_in(ports, unit.tx)
             for job in view.jobs.values():
                 if job.state is JobState.RUNNING and view.leases[job.lane].owner == running.owner:

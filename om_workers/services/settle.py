@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from om_workers.engine.edges import Edge, Pair, halve, safe_edges
-from om_workers.engine.jobs import JobState
+from om_workers.engine.jobs import JobState, Trigger
 from om_workers.engine.retry import NextStep, Outcome, Verdict
 from om_workers.engine.standin import stand_in
 from om_workers.ports.records import JobRecord
 from om_workers.services.events import job_data
 from om_workers.services.failure import Failure, end_without_result, judge_failure
+from om_workers.services.rebuild import give_up_rebuild
 from om_workers.services.results import Observation, store_observation
 from om_workers.services.state import MemoryView
 from om_workers.services.unit import Unit
@@ -21,6 +22,9 @@ def settle_failure(unit: Unit, view: MemoryView, job: JobRecord, failure: Failur
     decision = judge_failure(unit, job, failure)
     if decision.step in (NextStep.RETRY, NextStep.PARK):
         end_without_result(unit, view, job, failure, decision)
+        return
+    if job.trigger is Trigger.REBUILD:
+        give_up_rebuild(unit, view, job, failure)
         return
     smaller = None if decision.step is NextStep.STAND_IN else _smaller_end(unit, view, job)
     if smaller is None:
@@ -36,6 +40,9 @@ def lose_attempt(unit: Unit, view: MemoryView, job: JobRecord) -> None:
 
 def store_stand_in(unit: Unit, view: MemoryView, job: JobRecord, failure: Failure) -> None:
     """A line of our own for the job's range, so that coverage goes on and something stands for what leaves."""
+    if job.trigger is Trigger.REBUILD:
+        give_up_rebuild(unit, view, job, failure)
+        return
     if job.first_seq is None or job.last_seq is None:
         raise ValueError(f"job {job.id} has no range")
     messages = [stored.message for stored in unit.tx.messages.between(view.thread.id, job.first_seq, job.last_seq)]

@@ -115,6 +115,7 @@ def _view(
         active=lineage.whole_tokens,
         candidate=source.segments.has_candidate(lineage.id),
         reflect_above=lineage.reflect_above,
+        rebuilds=lineage.rebuilds,
         lanes={lane: LaneView(lane in jobs, lease.hold_until) for lane, lease in leases.items()},
         activity=_activity(memory, actor_model),
     )

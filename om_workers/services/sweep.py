@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import BusyError
+from om_workers.ports.errors import BusyError, GoneError
+from om_workers.services.delete_thread import purge_deleted
 from om_workers.services.dispatch import dispatch_due
 from om_workers.services.planning import plan_memory
 from om_workers.services.settle import lose_attempt
@@ -25,12 +26,14 @@ class Swept:
     planned: int
     taken_back: int
     probed: int
+    purged: int
     sent: int
 
 
 def sweep(ports: Ports) -> Swept:
-    """Take back what dead workers held, wake what was parked, plan what has come due, and send it (RULES 7.7).
+    """Take back what dead workers held, wake what was parked, plan and send what has come due (RULES 7.7).
 
+    What was deleted is purged.
     Any number of sweeps may run at once; each memory is handled under its lock, and looked at again there.
     """
     due = ports.store.dispatching
@@ -38,6 +41,7 @@ def sweep(ports: Ports) -> Swept:
         taken_back=_each(ports, due.memories_with_lost_leases(limit=_MOST_AT_ONCE), _take_back),
         probed=_each(ports, due.memories_with_due_probes(limit=_MOST_AT_ONCE), _probe),
         planned=_each(ports, due.memories_to_plan(limit=_MOST_AT_ONCE), lambda _unit: 1),
+        purged=purge_deleted(ports, limit=_MOST_AT_ONCE),
         sent=dispatch_due(ports),
     )
 
@@ -69,6 +73,9 @@ def _each(ports: Ports, memory_ids: list[str], act: Callable[[Unit], int]) -> in
             with memory_unit(ports, memory_id) as unit:
                 done += act(unit)
                 plan_memory(unit)
+        except GoneError:
+            # Deleted since the sweep began.
+            continue
         except BusyError:
             # Somebody works on this memory now; the next sweep comes in two seconds.
             ports.log.info("sweep_passed_over", memory=memory_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 from om_workers.engine.options import merge_options, resolve_policy
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import ConflictError, NotFoundError
+from om_workers.ports.errors import ConflictError, GoneError, NotFoundError
 from om_workers.ports.records import ThreadRef
 from om_workers.services.planning import plan_memory
 from om_workers.services.state import MemoryView, view_in, view_of
@@ -27,17 +27,26 @@ def find_thread(ports: Ports, tenant_id: str, thread: str) -> ThreadRef:
 def ensure_thread(ports: Ports, tenant_id: str, thread: str, resource: str | None) -> ThreadRef:
     """The tenant's thread, made when there is none; two callers at once get the same one.
 
-    Raises ``ConflictError`` when it exists under another resource.
+    Raises ``ConflictError`` when it exists under another resource, ``GoneError`` when it was deleted.
     """
+    return _ensure(ports, tenant_id, thread, resource, anew=False)[0]
+
+
+def _ensure(ports: Ports, tenant_id: str, thread: str, resource: str | None, *, anew: bool) -> tuple[ThreadRef, bool]:
     with ports.store.read() as snapshot:
-        found = snapshot.find(tenant_id, thread)
+        try:
+            found = snapshot.find(tenant_id, thread)
+        except GoneError:
+            if not anew:
+                raise
+            found = None
         stored = None if found is None else snapshot.threads.get(found.thread_id)
     if found is None:
         ids = [ports.ids.new() for _ in range(3)]
-        found, _ = ports.store.create_thread(tenant_id, thread, resource_id=resource, ids=ids)
-    elif resource is not None and stored is not None and stored.resource_id != resource:
+        return ports.store.create_thread(tenant_id, thread, resource_id=resource, ids=ids, anew=anew)
+    if resource is not None and stored is not None and stored.resource_id != resource:
         raise ConflictError("this thread belongs to another resource", thread=thread, resource=stored.resource_id)
-    return found
+    return found, False
 
 
 def make_thread(
@@ -45,13 +54,13 @@ def make_thread(
 ) -> tuple[MemoryView, bool]:
     """The tenant's thread with these options, and whether it is new; no options leave those it has.
 
+    A deleted thread is made anew, with another memory.
+
     Raises ``InvalidOptionError`` before anything is made, ``ConflictError`` for another resource's thread.
     """
     if options is not None:
         resolve_policy(options, default_model=ports.default_model)
-    with ports.store.read() as snapshot:
-        new = snapshot.find(tenant_id, thread) is None
-    ref = ensure_thread(ports, tenant_id, thread, resource)
+    ref, new = _ensure(ports, tenant_id, thread, resource, anew=True)
     view = thread_view(ports, tenant_id, thread) if options is None else configure_thread(ports, ref, options)
     return view, new
 
@@ -65,8 +74,12 @@ def configure_thread(ports: Ports, ref: ThreadRef, options: Mapping[str, Any]) -
         layers = unit.tx.options()
         resolve_policy(merge_options(layers.installation, options), default_model=ports.default_model)
         unit.tx.set_options(options)
+        view = view_in(ports, unit.tx)
         # What was parked under the old options may work under the new ones.
-        wake_all(unit, view_in(ports, unit.tx), why="new options")
+        wake_all(unit, view, why="new options")
+        for lease in view.leases.values():
+            if lease.hold_until is not None:
+                unit.tx.jobs.update_lease(lease.lineage_id, lease.lane, {"hold_until": None})
         return plan_memory(unit)
 
 

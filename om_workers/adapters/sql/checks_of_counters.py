@@ -54,6 +54,14 @@ COUNTER_CHECKS: dict[str, str] = {
            OR l.buffered_tokens <> COALESCE((SELECT SUM(s.tokens) FROM segment s
               WHERE s.lineage_id = l.id AND s.state = 'buffered'), 0)
         """,
+    "I13 a lineage's rebuilds are not the stand-ins that wait for one": """
+        SELECT l.memory_id, l.id FROM lineage l
+        WHERE l.rebuilds <> (SELECT COUNT(*) FROM segment s WHERE s.lineage_id = l.id AND s.rebuild)
+        """,
+    "I13 a stand-in that waits to be replaced is not live, or no stand-in": """
+        SELECT s.memory_id, s.id FROM segment s
+        WHERE s.rebuild AND (s.kind <> 'stand_in' OR s.state NOT IN ('active', 'buffered'))
+        """,
     "I13 a lineage's ordinal or generation is not that of its last segment": """
         SELECT l.memory_id, l.id FROM lineage l
         WHERE l.next_ordinal <> 1 + COALESCE((SELECT MAX(s.ordinal) FROM segment s WHERE s.lineage_id = l.id), 0)
@@ -64,7 +72,8 @@ COUNTER_CHECKS: dict[str, str] = {
         SELECT s.memory_id, s.id FROM segment s JOIN segment_range r ON r.segment_id = s.id
         WHERE s.kind <> 'reflection'
           AND (s.message_count <> (SELECT COUNT(*) FROM message m
-                 WHERE m.thread_id = r.thread_id AND m.seq BETWEEN r.first_seq AND r.last_seq)
+                 WHERE m.thread_id = r.thread_id AND m.seq BETWEEN r.first_seq AND r.last_seq
+                   AND m.deleted_at IS NULL)
             OR s.message_tokens <> (SELECT COALESCE(SUM(m.tokens), 0) FROM message m
                  WHERE m.thread_id = r.thread_id AND m.seq BETWEEN r.first_seq AND r.last_seq))
         """,
@@ -80,8 +89,10 @@ COUNTER_CHECKS: dict[str, str] = {
         """,
     "I13 a thread's newest user message or unfinished step is another one": """
         SELECT t.memory_id, t.id FROM thread t
-        WHERE COALESCE(t.newest_user_seq, 0) <> COALESCE((SELECT MAX(m.seq) FROM message m
-              WHERE m.thread_id = t.id AND m.role = 'user'), 0)
+        WHERE EXISTS (SELECT 1 FROM message m WHERE m.thread_id = t.id AND m.role = 'user'
+              AND m.seq > COALESCE(t.newest_user_seq, 0) AND CAST(m.parts AS TEXT) NOT LIKE '%tool-result%')
+           OR (t.newest_user_seq IS NOT NULL AND NOT EXISTS (SELECT 1 FROM message m
+              WHERE m.thread_id = t.id AND m.seq = t.newest_user_seq AND m.role = 'user'))
            OR t.unfinished_from NOT BETWEEN COALESCE(t.newest_user_seq, 0) + 1 AND t.next_seq - 1
         """,
     "I13 a message's offset is not the sum of the messages before it": """

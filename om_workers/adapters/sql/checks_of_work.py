@@ -12,8 +12,14 @@ WORK_CHECKS: dict[str, str] = {
     "I5 a running observation does not start behind the buffered position": """
         SELECT j.memory_id, j.id FROM job j
         JOIN position p ON p.lineage_id = j.lineage_id AND p.thread_id = j.thread_id
-        WHERE j.lane = 'observe' AND j.state = 'running'
+        WHERE j.lane = 'observe' AND j.state = 'running' AND j.trigger <> 'rebuild'
           AND (COALESCE(j.first_seq, 0) <> p.buffered_seq + 1 OR COALESCE(j.last_seq, 0) < p.buffered_seq + 1)
+        """,
+    "I5 a running rebuild has no stand-in to replace": """
+        SELECT j.memory_id, j.id FROM job j WHERE j.lane = 'observe' AND j.state = 'running' AND j.trigger = 'rebuild'
+          AND NOT EXISTS (SELECT 1 FROM segment s JOIN segment_range r ON r.segment_id = s.id
+             WHERE s.lineage_id = j.lineage_id AND s.rebuild AND r.live
+               AND r.first_seq = j.first_seq AND r.last_seq = j.last_seq)
         """,
     "I5 an attempt that has ended could still commit": """
         SELECT l.memory_id, a.job_id FROM attempt a JOIN job j ON j.id = a.job_id

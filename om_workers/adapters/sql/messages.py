@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, or_, select, text, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import CALL, MESSAGE, record, stored_message
 from om_workers.engine.counting import COUNTER_VERSION
 from om_workers.engine.edges import Pair
+from om_workers.engine.steps import only_results
 from om_workers.ports.records import CallRecord, KnownMessage, NewMessage, StoredMessage, ThreadRecord
 
 # Spelt as in the index over open calls: an index over some of the rows serves only queries that say the same.
@@ -48,10 +49,15 @@ class SqlMessages:
         return int(found.scalar_one())
 
     def sizes(self, thread_id: str, after: int, upto: int, *, limit: int) -> list[tuple[int, int]]:
-        """Seq and tokens of at most ``limit`` messages in (after, upto], in order."""
+        """Seq and tokens of at most ``limit`` messages in (after, upto] that are not deleted, in order."""
         found = self._connection.execute(
             select(MESSAGE.c.seq, MESSAGE.c.tokens)
-            .where(MESSAGE.c.thread_id == thread_id, MESSAGE.c.seq > after, MESSAGE.c.seq <= upto)
+            .where(
+                MESSAGE.c.thread_id == thread_id,
+                MESSAGE.c.seq > after,
+                MESSAGE.c.seq <= upto,
+                MESSAGE.c.deleted_at.is_(None),
+            )
             .order_by(MESSAGE.c.seq)
             .limit(limit)
         )
@@ -123,6 +129,37 @@ class SqlMessages:
             )
         )
         return [Pair(row.call_seq, row.result_seq) for row in found]
+
+    def count(self, thread_id: str) -> int:
+        """How many messages of a thread are not deleted."""
+        left = (MESSAGE.c.thread_id == thread_id, MESSAGE.c.deleted_at.is_(None))
+        return int(self._connection.execute(select(func.count()).select_from(MESSAGE).where(*left)).scalar_one())
+
+    def erase(self, thread_id: str, seq: int, at: datetime) -> None:
+        """Leave nothing of a message but its id, its seq and when it was deleted; later offsets shrink."""
+        own = (MESSAGE.c.thread_id == thread_id, MESSAGE.c.seq == seq)
+        tokens = self._connection.execute(select(MESSAGE.c.tokens).where(*own)).scalar_one()
+        blank = {"content_hash": "", "role": "", "parts": [], "part_tokens": [], "tokens": 0, "actor_model": None}
+        times = {"created_at": at, "received_at": at, "utc_offset_minutes": 0, "time_given": False, "deleted_at": at}
+        self._connection.execute(update(MESSAGE).where(*own).values(**blank, **times))
+        self._connection.execute(
+            update(MESSAGE)
+            .where(MESSAGE.c.thread_id == thread_id, MESSAGE.c.seq > seq)
+            .values(offset_tokens=MESSAGE.c.offset_tokens - tokens)
+        )
+        self._connection.execute(delete(CALL).where(CALL.c.thread_id == thread_id, CALL.c.call_seq == seq))
+        answered = (CALL.c.thread_id == thread_id, CALL.c.result_seq == seq)
+        self._connection.execute(update(CALL).where(*answered).values(result_seq=None, closed=True))
+
+    def newest_user_before(self, thread_id: str, seq: int) -> int | None:
+        """The seq of the newest message of the user before ``seq`` that says more than tool results."""
+        found = self._connection.execute(
+            select(MESSAGE.c.seq, MESSAGE.c.parts)
+            .where(MESSAGE.c.thread_id == thread_id, MESSAGE.c.seq < seq, MESSAGE.c.role == "user")
+            .order_by(MESSAGE.c.seq.desc())
+        )
+        with found:
+            return next((row.seq for row in found if not only_results(tuple(row.parts))), None)
 
     def calls_touching(self, thread_id: str, first: int, last: int) -> list[CallRecord]:
         """Calls whose call or result lies in first..last."""

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import LINEAGE, POSITION, RANGE, SEGMENT, SOURCE, record
+from om_workers.adapters.sql.tables import REBUILD_SQL
 from om_workers.ports.errors import NotFoundError
 from om_workers.ports.records import LineageRecord, PositionRecord, SegmentRecord, SegmentSize
 
@@ -39,6 +40,11 @@ class SqlSegments:
         if row is None:
             raise NotFoundError("there is no such lineage")
         return record(LineageRecord, row)
+
+    def lineages(self, memory_id: str) -> list[LineageRecord]:
+        """Every lineage of a memory, by id."""
+        found = self._connection.execute(select(LINEAGE).where(LINEAGE.c.memory_id == memory_id).order_by(LINEAGE.c.id))
+        return [record(LineageRecord, row) for row in found.mappings()]
 
     def update_lineage(self, lineage_id: str, values: Mapping[str, Any]) -> None:
         """Set these columns."""
@@ -74,6 +80,38 @@ class SqlSegments:
         """Whether a candidate reflection waits."""
         where = (SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state == "candidate")
         return self._connection.execute(select(SEGMENT.c.id).where(*where)).first() is not None
+
+    def count(self, lineage_id: str) -> int:
+        """How many segments a lineage holds, in whatever state."""
+        held = select(func.count()).select_from(SEGMENT).where(SEGMENT.c.lineage_id == lineage_id)
+        return int(self._connection.execute(held).scalar_one())
+
+    def holding(self, lineage_id: str, thread_id: str, seq: int) -> list[SegmentRecord]:
+        """The segments of every state whose range holds the message ``seq``, in order."""
+        held = select(RANGE.c.segment_id).where(
+            RANGE.c.lineage_id == lineage_id,
+            RANGE.c.thread_id == thread_id,
+            RANGE.c.first_seq <= seq,
+            RANGE.c.last_seq >= seq,
+        )
+        ids = list(self._connection.execute(held).scalars())
+        return self._records(SEGMENT.c.id.in_(ids))
+
+    def awaiting_rebuild(self, lineage_id: str) -> list[SegmentRecord]:
+        """Stand-ins of deletes whose messages are to be observed again, in order."""
+        # Spelt as in the index: one over some of the rows serves only queries that say the same.
+        return self._records(and_(SEGMENT.c.lineage_id == lineage_id, text(f"segment.{REBUILD_SQL}")))
+
+    def keep_stand_in(self, segment_id: str) -> None:
+        """The stand-in is no longer to be replaced."""
+        self._connection.execute(update(SEGMENT).where(SEGMENT.c.id == segment_id).values(rebuild=False))
+
+    def remove(self, segment_ids: Sequence[str]) -> None:
+        """Leave nothing of these segments."""
+        either = or_(SOURCE.c.segment_id.in_(segment_ids), SOURCE.c.source_id.in_(segment_ids))
+        self._connection.execute(delete(SOURCE).where(either))
+        self._connection.execute(delete(RANGE).where(RANGE.c.segment_id.in_(segment_ids)))
+        self._connection.execute(delete(SEGMENT).where(SEGMENT.c.id.in_(segment_ids)))
 
     def sources(self, segment_id: str) -> list[str]:
         """Ids of the segments that a reflection replaces, oldest first."""
@@ -112,12 +150,16 @@ class SqlSegments:
         values = {"served": text, "tokens": tokens, "degraded": True}
         self._connection.execute(update(SEGMENT).where(SEGMENT.c.id == segment_id).values(**values))
 
+    def _records(self, where: ColumnElement[bool]) -> list[SegmentRecord]:
+        return [record(SegmentRecord, row) for row in self._found((SEGMENT,), where)]
+
     def _with_ranges(self, lineage_id: str, columns: Sequence[Any], states: Sequence[str]) -> list[Mapping[str, Any]]:
+        return self._found(columns, and_(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states)))
+
+    def _found(self, columns: Sequence[Any], where: ColumnElement[bool]) -> list[Mapping[str, Any]]:
         # Two statements: joined, PostgreSQL takes state and lineage for independent, expects far too many segments
         # of a long memory, and reads the ranges of all memories.
-        found = self._connection.execute(
-            select(*columns).where(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states)).order_by(*_ORDER)
-        ).mappings()
+        found = self._connection.execute(select(*columns).where(where).order_by(*_ORDER)).mappings()
         segments = [dict(row) for row in found]
         if not segments:
             return []

@@ -16,8 +16,10 @@ from om_workers.adapters.sql.dispatching import SqlDispatching, SqlHeartbeats
 from om_workers.adapters.sql.keys import SqlKeys, ensure_tenant
 from om_workers.adapters.sql.ledger import SqlLedgers
 from om_workers.adapters.sql.migrate import head_revision
+from om_workers.adapters.sql.purging import SqlPurging
 from om_workers.adapters.sql.rows import CONFIG, LEASE, LINEAGE, MEMORY, POSITION, THREAD
-from om_workers.adapters.sql.transactions import SqlMemoryTx, SqlSnapshot, find_thread
+from om_workers.adapters.sql.threads import find_thread, make_anew
+from om_workers.adapters.sql.transactions import SqlMemoryTx, SqlSnapshot
 from om_workers.engine.jobs import Lane
 from om_workers.ports.errors import PermanentError, StoreUnavailableError
 from om_workers.ports.records import ThreadRef
@@ -36,6 +38,7 @@ class SqlStore:
         self.dispatching = SqlDispatching(engine, self._clock)
         self.heartbeats = SqlHeartbeats(engine, self._clock)
         self.ledgers = SqlLedgers(engine, self._clock)
+        self.purging = SqlPurging(engine, self._clock)
 
     @contextmanager
     def write(self, memory_id: str) -> Iterator[SqlMemoryTx]:
@@ -52,7 +55,7 @@ class SqlStore:
             yield SqlSnapshot(connection, self._clock)
 
     def create_thread(
-        self, tenant_id: str, external_id: str, *, resource_id: str | None, ids: Sequence[str]
+        self, tenant_id: str, external_id: str, *, resource_id: str | None, ids: Sequence[str], anew: bool = False
     ) -> tuple[ThreadRef, bool]:
         """The caller's thread, made with its memory and lineage when there is none; whether it is new."""
         with writing(self._engine) as connection:
@@ -75,6 +78,10 @@ class SqlStore:
             if made.first() is not None:
                 _insert_lineage(connection, ids, now)
                 return ThreadRef(tenant_id, thread_id, memory_id), True
+            revived = make_anew(connection, tenant_id, external_id, resource_id, ids, now) if anew else None
+            if revived is not None:
+                _insert_lineage(connection, (revived.thread_id, *ids[1:]), now)
+                return revived, True
             connection.execute(MEMORY.delete().where(MEMORY.c.id == memory_id))
             found = find_thread(connection, tenant_id, external_id)
         if found is None:

@@ -228,7 +228,10 @@ class SegmentRange(SQLModel, table=True):
     """The messages of one thread that a segment stands for."""
 
     __tablename__ = "segment_range"
-    __table_args__ = (_partial("uq_segment_range_live", "lineage_id", "thread_id", "first_seq", where="live"),)
+    __table_args__ = (
+        _partial("uq_segment_range_live", "lineage_id", "thread_id", "first_seq", where="live"),
+        Index("ix_segment_range_lineage", "lineage_id", "thread_id", "first_seq"),
+    )
 
     segment_id: str = Field(primary_key=True, sa_column_args=(ForeignKey("segment.id", name="fk_range_segment"),))
     thread_id: str = Field(primary_key=True, sa_column_args=(ForeignKey("thread.id", name="fk_range_thread"),))

@@ -16,8 +16,8 @@ from om_workers.adapters.sql.ledger import SqlLedger
 from om_workers.adapters.sql.messages import SqlMessages
 from om_workers.adapters.sql.rows import CONFIG, MEMORY, THREAD, record
 from om_workers.adapters.sql.segments import SqlSegments
-from om_workers.adapters.sql.threads import SqlThreads
-from om_workers.ports.errors import NotFoundError
+from om_workers.adapters.sql.threads import SqlThreads, find_thread
+from om_workers.ports.errors import GoneError, NotFoundError
 from om_workers.ports.records import EventRecord, MemoryRecord, OptionLayers, ThreadRecord, ThreadRef
 
 _MEMORY_FIELDS = {field.name for field in fields(MemoryRecord)}
@@ -31,6 +31,8 @@ class SqlMemoryTx:
         row = connection.execute(select(MEMORY).where(MEMORY.c.id == memory_id).with_for_update()).mappings().first()
         if row is None:
             raise NotFoundError("there is no such memory")
+        if row["deleted_at"] is not None:
+            raise GoneError("this thread was deleted")
         self.memory = record(MemoryRecord, row)
         self.now: datetime = clock.read(connection)
         self.threads = SqlThreads(connection)
@@ -78,12 +80,14 @@ class SqlSnapshot:
         self.jobs = SqlJobs(connection)
 
     def find(self, tenant_id: str, external_id: str) -> ThreadRef | None:
-        """Where the caller's thread is stored, if it is."""
+        """Where the caller's thread is stored, if it is. Raises ``GoneError`` for a deleted one."""
         return find_thread(self._connection, tenant_id, external_id)
 
     def list_threads(self, tenant_id: str, *, resource_id: str | None, after: str, limit: int) -> list[ThreadRecord]:
         """The tenant's threads in order of their external id, behind ``after``."""
-        query = select(THREAD).where(THREAD.c.tenant_id == tenant_id, THREAD.c.external_id > after)
+        query = select(THREAD).where(
+            THREAD.c.tenant_id == tenant_id, THREAD.c.external_id > after, THREAD.c.deleted_at.is_(None)
+        )
         if resource_id is not None:
             query = query.where(THREAD.c.resource_id == resource_id)
         found = self._connection.execute(query.order_by(THREAD.c.external_id).limit(limit))
@@ -103,16 +107,6 @@ class SqlSnapshot:
     def events(self, memory_id: str, *, after: int, limit: int) -> list[EventRecord]:
         """The memory's events with n > after, in order."""
         return read_events(self._connection, memory_id, after=after, limit=limit)
-
-
-def find_thread(connection: Connection, tenant_id: str, external_id: str) -> ThreadRef | None:
-    """Where the caller's thread is stored, if it is."""
-    found = connection.execute(
-        select(THREAD.c.id, THREAD.c.memory_id).where(
-            THREAD.c.tenant_id == tenant_id, THREAD.c.external_id == external_id
-        )
-    ).first()
-    return None if found is None else ThreadRef(tenant_id, found.id, found.memory_id)
 
 
 def read_options(connection: Connection, memory_id: str) -> OptionLayers:

@@ -22,12 +22,14 @@ def upgrade() -> None:
     op.add_column("thread", sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("memory", sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("memory", sa.Column("purged_at", sa.DateTime(timezone=True), nullable=True))
+    op.create_index("ix_segment_range_lineage", "segment_range", ["lineage_id", "thread_id", "first_seq"])
     _partial("ix_memory_purge", "memory", "deleted_at", where=_TO_PURGE)
     _partial("ix_segment_rebuild", "segment", "lineage_id", where=_TO_REBUILD)
 
 
 def downgrade() -> None:
     """Take the schema back."""
+    op.drop_index("ix_segment_range_lineage", table_name="segment_range")
     op.drop_index("ix_segment_rebuild", table_name="segment")
     op.drop_index("ix_memory_purge", table_name="memory")
     for table, column in (
