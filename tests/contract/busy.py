@@ -9,6 +9,8 @@ from om_workers.engine.jobs import JobState, Lane
 from om_workers.engine.retry import Outcome
 from om_workers.ports.model import ModelError, ModelRequest, ObserverInput
 from om_workers.services.claim import claim_job
+from om_workers.services.delete import delete_message
+from om_workers.services.delete_thread import delete_thread
 from om_workers.services.ingest import Append, append_messages
 from om_workers.services.manual import activate_now, start_lane
 from om_workers.services.sweep import sweep
@@ -34,7 +36,8 @@ def long_note(request: ModelRequest) -> str:
 def fill(world: World, *, each: Callable[[], None] = lambda: None) -> World:
     """Have every kind of thing happen; ``each`` is called after every step."""
     world.models.script = long_note
-    for step in (generations, failures, losses, stand_ins, parked, too_long_reflection, cancelled, tenants, running):
+    early = (generations, failures, losses, stand_ins, deletes)
+    for step in (*early, parked, too_long_reflection, cancelled, tenants, running):
         step(world)
         world.models.script = long_note
         each()
@@ -112,12 +115,23 @@ def tenants(world: World) -> None:
     assert world.queue.take() is None
 
 
+def deletes(world: World) -> None:
+    """A deleted thread, and a deleted message whose neighbours were observed again."""
+    for thread in ("gone", "mended", "mending"):
+        _observed(world, thread, long_note)
+    delete_thread(world.ports, TENANT, "gone")
+    delete_message(world.ports, TENANT, "mended", "m1")
+    world.drain()
+
+
 def running(world: World) -> None:
-    """A job in a worker's hands, others that were sent and not taken yet, and a thread without messages."""
+    """Jobs in a worker's hands (one for what a delete took out), others that were sent, a thread without messages."""
+    delete_message(world.ports, TENANT, "mending", "m1")
     _ready(world, "running")
-    job = world.queue.take()
-    assert job is not None
-    assert claim_job(world.ports, job.memory_id, job.id, "worker-1") is not None
+    for _ in range(2):
+        job = world.queue.take()
+        assert job is not None
+        assert claim_job(world.ports, job.memory_id, job.id, "worker-1") is not None
     _ready(world, "sent")
     world.say("late", 2, 60)
     world.thread("empty")

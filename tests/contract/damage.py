@@ -36,6 +36,8 @@ NAMED = {
     "empty_memory": "(SELECT memory_id FROM thread WHERE external_id = 'empty')",
     "stored": """(SELECT MIN(id) FROM job WHERE lane = 'observe' AND state = 'done' AND last_outcome = 'stored'
         AND id NOT IN (SELECT job_id FROM segment WHERE kind = 'stand_in'))""",
+    "gone": "(SELECT memory_id FROM thread WHERE external_id = 'gone')",
+    "mending": "(SELECT id FROM segment WHERE rebuild)",
     "dead": "(SELECT MIN(id) FROM job WHERE state = 'dead')",
     "too_large": "(SELECT MIN(id) FROM job WHERE state = 'done' AND last_outcome = 'too_large')",
     "retried": "(SELECT MIN(id) FROM job WHERE attempts > 1 AND state = 'done')",

@@ -15,11 +15,11 @@ WORK_DAMAGE: tuple[Corruption, ...] = (
     ),
     Corruption(
         "I5 a running observation does not start behind the buffered position",
-        "UPDATE job SET first_seq = first_seq + 1 WHERE state = 'running'",
+        "UPDATE job SET first_seq = first_seq + 1 WHERE state = 'running' AND trigger <> 'rebuild'",
     ),
     Corruption(
         "I5 a running observation does not start behind the buffered position",
-        "UPDATE job SET last_seq = NULL WHERE state = 'running'",
+        "UPDATE job SET last_seq = NULL WHERE state = 'running' AND trigger <> 'rebuild'",
     ),
     Corruption(
         "I5 an attempt that has ended could still commit",
@@ -51,7 +51,7 @@ WORK_DAMAGE: tuple[Corruption, ...] = (
     Corruption(
         "I6 a running job has no lease, or a lease no running job",
         """UPDATE lease SET owner = 'ghost', expires_at = (SELECT MAX(expires_at) FROM lease),
-           deadline = (SELECT MAX(deadline) FROM lease) WHERE owner IS NULL""",
+           deadline = (SELECT MAX(deadline) FROM lease) WHERE owner IS NULL AND memory_id <> {gone}""",
     ),
     Corruption(
         "I6 a running job has no open attempt of its lease's owner and fence",

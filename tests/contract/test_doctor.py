@@ -12,12 +12,13 @@ from tests.contract.busy import fill
 from tests.contract.damage import NAMED, Corruption
 from tests.contract.damage_to_counters import COUNTER_DAMAGE
 from tests.contract.damage_to_coverage import COVERAGE_DAMAGE
+from tests.contract.damage_to_deletes import DELETE_DAMAGE
 from tests.contract.damage_to_work import WORK_DAMAGE
 from tests.services.postgres import PostgresServer
 from tests.support.world import World
 
 pytestmark = pytest.mark.xdist_group("doctor")  # its databases take seconds to make: once, where groups are kept
-CORRUPTIONS = (*COVERAGE_DAMAGE, *WORK_DAMAGE, *COUNTER_DAMAGE)
+CORRUPTIONS = (*COVERAGE_DAMAGE, *WORK_DAMAGE, *COUNTER_DAMAGE, *DELETE_DAMAGE)
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
