@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -126,6 +127,17 @@ def test_a_job_that_got_lost_is_found_again_by_one_of_two_sweeps(many: World) ->
     assert look() == []
     many.clock.advance(5)
     assert sorted(job.id for job in flatten(race(look, look))) == sorted(job.id for job in jobs)
+
+
+def test_turns_are_taken_in_while_a_sweep_ranks_what_is_due(tmp_path: Path) -> None:
+    """A long backlog takes a moment to rank; on SQLite nobody could write in it if the sweep already did."""
+    with crowd(f"sqlite:///{tmp_path / 'om.db'}", lock_timeout_seconds=1) as world:
+        jobs = due_jobs(world, 3)
+        ranking = 1  # behind BEGIN
+        with after_statement(world.engine, ranking, lambda: world.say("t0", 99, 10)) as said:
+            found = world.ports.store.dispatching.due(queue=WorkQueue.OBSERVE, limit=50, lost_after_seconds=None)
+        assert [len(appended.stored) for appended in said] == [1]
+        assert sorted(job.id for job in found) == sorted(job.id for job in jobs)
 
 
 @pytest.mark.postgres

@@ -29,11 +29,20 @@ class SqlDispatching:
         self._clock = clock
 
     def due(self, *, queue: WorkQueue, limit: int, lost_after_seconds: float | None) -> list[DueJob]:
-        """Queued jobs to send now, fair over tenants and oldest first, marked as sent in the same transaction."""
+        """Queued jobs to send now, fair over tenants and oldest first, marked as sent.
+
+        A long backlog takes a moment to rank, in which nobody else is kept from writing. The few that are chosen are
+        looked at again where they are marked: another sweep may have sent them by then.
+        """
+        with reading(self._engine) as connection:
+            now = self._clock.read(connection)
+            wanted = _fair_order(connection, _due_clause(queue, now, lost_after_seconds), limit)
+        if not wanted:
+            return []
         with writing(self._engine) as connection:
             now = self._clock.read(connection)
-            ids = _fair_order(connection, _due_clause(queue, now, lost_after_seconds), limit)
-            return _mark_sent(connection, ids, now)
+            free = _still_due(connection, _due_clause(queue, now, lost_after_seconds), wanted)
+            return _mark_sent(connection, [job_id for job_id in wanted if job_id in free], now)
 
     def mark_sent(self, jobs: Sequence[DueJob]) -> list[DueJob]:
         """Those of these jobs that were not sent yet, marked as sent."""
@@ -129,11 +138,12 @@ def _fair_order(connection: Connection, due: Any, limit: int) -> list[str]:
     turn = func.row_number().over(partition_by=JOB.c.tenant_id, order_by=(JOB.c.created_at, JOB.c.id))
     ranked = select(JOB.c.id, JOB.c.created_at, turn.label("turn")).where(due).subquery()
     ordered = select(ranked.c.id).order_by(ranked.c.turn, ranked.c.created_at, ranked.c.id).limit(limit)
-    wanted = list(connection.execute(ordered).scalars())
-    # The lock is taken apart from the ordering: window functions and FOR UPDATE do not go together in one query.
+    return list(connection.execute(ordered).scalars())
+
+
+def _still_due(connection: Connection, due: Any, wanted: Sequence[str]) -> set[str]:
     free = select(JOB.c.id).where(JOB.c.id.in_(wanted), due).with_for_update(skip_locked=True)
-    locked = set(connection.execute(free).scalars())
-    return [job_id for job_id in wanted if job_id in locked]
+    return set(connection.execute(free).scalars())
 
 
 def _mark_sent(connection: Connection, ids: Sequence[str], now: datetime) -> list[DueJob]:
