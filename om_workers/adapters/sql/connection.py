@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -21,7 +21,21 @@ from om_workers.ports.errors import BusyError, OmError, PermanentError, StoreFul
 
 _WRITER = {"om_writer": True}
 LOCK_TIMEOUT_SECONDS = 5.0
-_TURNS: WeakKeyDictionary[Engine, tuple[threading.Lock, float]] = WeakKeyDictionary()
+
+
+class WriteTurns(Protocol):
+    """Who of this process's threads writes to a SQLite database; a ``threading.Lock`` is one."""
+
+    def acquire(self, *, timeout: float) -> bool:
+        """Wait for the turn at most ``timeout`` seconds; whether it was had."""
+        ...
+
+    def release(self) -> None:
+        """Give the turn to whoever waits."""
+        ...
+
+
+_TURNS: WeakKeyDictionary[Engine, tuple[WriteTurns, float]] = WeakKeyDictionary()
 
 
 class AddressError(PermanentError):
@@ -53,11 +67,18 @@ _MEANINGS: tuple[tuple[type[BaseException], str, type[OmError]], ...] = (
 )
 
 
-def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Engine:
+def connect(
+    url: str,
+    *,
+    pool_size: int = 20,
+    lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS,
+    turns: WriteTurns | None = None,
+) -> Engine:
     """An engine for ``sqlite:///path`` or ``postgresql+psycopg://…`` whose transactions begin as ours must.
 
     On SQLite a writer begins with ``BEGIN IMMEDIATE``: one that reads first and then wants to write would fail at once
-    under load. A lock, or a connection of the pool, not had in ``lock_timeout_seconds`` is given up.
+    under load. A lock, or a connection of the pool, not had in ``lock_timeout_seconds`` is given up. ``turns`` orders
+    SQLite's writers of this process, by a lock unless something else is given.
     Raises ``AddressError`` for any other kind of address.
     """
     if url.startswith("sqlite"):
@@ -70,7 +91,7 @@ def connect(url: str, *, pool_size: int = 20, lock_timeout_seconds: float = LOCK
         )
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-        _TURNS[engine] = (threading.Lock(), lock_timeout_seconds)
+        _TURNS[engine] = (turns or threading.Lock(), lock_timeout_seconds)
         return engine
     milliseconds = int(lock_timeout_seconds * 1_000)
     return create_engine(
@@ -98,13 +119,13 @@ def _turn(engine: Engine) -> Iterator[None]:
     if turns is None:
         yield
         return
-    lock, seconds = turns
-    if not lock.acquire(timeout=seconds):
+    turn, seconds = turns
+    if not turn.acquire(timeout=seconds):
         raise BusyError
     try:
         yield
     finally:
-        lock.release()
+        turn.release()
 
 
 @contextmanager

@@ -1,0 +1,48 @@
+"""The command: ``python -m tests.simulation --seeds 2000 --processes 2``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tests.simulation.scenario import EMPHASES
+from tests.simulation.search import INTERESTING, Search, search
+
+_MOST_SHOWN = 5
+
+
+def main() -> int:
+    """Search, tell what was found; 1 when something broke or the search did not reach what it is meant to."""
+    options = _arguments()
+    result = Search()
+    started = time.perf_counter()
+    for part in search(options.first, options.seeds, processes=options.processes, name=options.scenario):
+        result.add(part)
+        for found in part.found:
+            sys.stdout.write(f"seed {found.seed} ({found.scenario}): {found.violations[0][-1500:]}\n")
+            sys.stdout.flush()
+    _report(result, time.perf_counter() - started)
+    return 1 if result.found or result.never_seen else 0
+
+
+def _report(result: Search, seconds: float) -> None:
+    thousand = 1_000 * seconds / max(1, result.runs)
+    lines = [f"{result.runs} runs, {len(result.found)} broken, {seconds:.0f} s ({thousand:.0f} s for 1 000)"]
+    names = [*INTERESTING, *sorted(set(result.tally) - set(INTERESTING))]
+    lines += [f"{result.tally[name]:>9} {name}" for name in names]
+    lines += [f"never seen: {name}" for name in result.never_seen]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="how many runs")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--processes", type=int, default=2, help="how many processes share them")
+    parser.add_argument("--scenario", choices=sorted(EMPHASES), default=None, help="one emphasis for all runs")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,77 @@
+"""What goes wrong, and when: crashes and freezes at any step, and everything that happens to calls and messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from om_workers.ports.errors import BusyError
+from tests.simulation.choices import Choices
+from tests.simulation.scenario import Faults, Scenario
+from tests.simulation.scheduler import Actor, Scheduler
+
+_DELICATE = frozenset({"COMMIT", "committed", "send", "publish"})
+_EMPHASIS = 8
+_FROZEN = (4_000, 12_000, 15_000, 45_000)
+
+
+class Weather:
+    """The faults of one run. ``tally`` counts what happened, ``calm`` ends all faults."""
+
+    def __init__(self, scenario: Scenario, choices: Choices) -> None:
+        self.choices = choices
+        self.faults: Faults = scenario.faults
+        self.tally: Counter[str] = Counter()
+        self.calm = False
+        self.scheduler = Scheduler(choices, restless=scenario.restless)
+        self.scheduler.disturb = self._disturb
+
+    def count(self, what: str, times: int = 1) -> None:
+        """Something worth counting happened."""
+        self.tally[what] += times
+
+    def happens(self, what: str, probability: float) -> bool:
+        """Whether this fault happens now; it is counted."""
+        if self.calm or not self.choices.chance(probability):
+            return False
+        self.count(what)
+        return True
+
+    def which(self, names: Sequence[str], weights: Sequence[float]) -> str | None:
+        """The fault that happens now, or none; it is counted."""
+        number = 0 if self.calm or not any(weights) else self.choices.which(weights)
+        if number == 0:
+            return None
+        self.count(names[number - 1])
+        return names[number - 1]
+
+    def may_be_busy(self) -> None:
+        """Raises ``BusyError`` when the database is."""
+        if self.happens("busy", self.faults.busy):
+            raise BusyError
+
+    def crash(self, actor: Actor) -> None:
+        """The actor's process dies."""
+        if actor.process is not None:
+            self.count("crashes")
+            self.scheduler.crash(actor.process)
+
+    def freeze(self, actor: Actor) -> None:
+        """The actor's process stops for a while, and does not know."""
+        if actor.process is not None:
+            self.count("freezes")
+            actor.process.frozen_until = self.scheduler.now + self.choices.pick(_FROZEN)
+            self.scheduler.give_way()
+
+    def _disturb(self, actor: Actor, label: str) -> None:
+        weights = [self.scheduler.restless]
+        if actor.process is not None and not self.calm:
+            times = _EMPHASIS if label in _DELICATE else 1
+            weights += [self.faults.freeze * times, self.faults.crash * times]
+        match self.choices.which(weights):
+            case 1:
+                self.scheduler.give_way()
+            case 2:
+                self.freeze(actor)
+            case 3:
+                self.crash(actor)
