@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 CODE := $(wildcard om_workers om_api tests)
 TEST_WORKERS ?= 2
+SEEDS ?= 10
 # Folders of tests that have a target of their own.
 APART := $(wildcard tests/chaos tests/soak tests/bench)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -15,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test check format lock ci clean
+.PHONY: help setup demo up test soak check format lock ci clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -30,6 +31,9 @@ up: $(INSTALLED) ## run the embedded stack until Ctrl-C
 
 test: $(INSTALLED) ## run all tests with the services they need
 	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadgroup $(addprefix --ignore=,$(APART))
+
+soak: $(INSTALLED) ## kill real processes at random, a storm a seed (SEEDS=100)
+	$(BIN)/python -m tests.chaos.storm --seeds $(SEEDS)
 
 check: $(INSTALLED) ## check format, lint, types, imports and the shape of the code
 	$(BIN)/ruff format --check $(CODE)

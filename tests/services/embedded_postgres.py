@@ -27,22 +27,53 @@ class PostgresUnavailableError(RuntimeError):
     """No PostgreSQL can be run here; the message tells why."""
 
 
+class EmbeddedPostgres:
+    """A server on a unix socket that only its owner can reach; it can be ended at once and started again."""
+
+    def __init__(self, home: Path) -> None:
+        """Make the cluster in ``home``; nothing runs yet. Raises ``PostgresUnavailableError``."""
+        self._home = home
+        self._prefix = _demotion(home)
+        self._binaries = _readable(_binaries(), self._prefix, home)
+        self._process: ChildProcess | None = None
+        _make_cluster(self._binaries, self._prefix, home)
+
+    @property
+    def url(self) -> str:
+        """The address, the same after every start."""
+        return _url(self._home)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers. Raises ``PostgresUnavailableError``."""
+        self._process = _start(self._binaries, self._prefix, self._home)
+        _wait_ready(self._process, self._home)
+
+    def stop(self) -> None:
+        """End the server at once, whoever is connected; the next start recovers from its log as after a crash."""
+        if self._process is not None:
+            _stop(self._process)
+
+
 @contextmanager
-def running_postgres() -> Iterator[str]:
-    """The address of a new server on a unix socket that only its owner can reach, gone with the block."""
+def restartable_postgres() -> Iterator[EmbeddedPostgres]:
+    """A new running server, gone with the block."""
     home = Path(tempfile.mkdtemp(prefix="om-postgres-"))
     try:
-        prefix = _demotion(home)
-        binaries = _readable(_binaries(), prefix, home)
-        _make_cluster(binaries, prefix, home)
-        process = _start(binaries, prefix, home)
+        server = EmbeddedPostgres(home)
         try:
-            _wait_ready(process, home)
-            yield _url(home)
+            server.start()
+            yield server
         finally:
-            _stop(process)
+            server.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """The address of a new server, gone with the block."""
+    with restartable_postgres() as server:
+        yield server.url
 
 
 def _url(home: Path) -> str:
