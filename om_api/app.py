@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 
 from om_api import errors
-from om_api.routes import events, health, keys, memory, threads
+from om_api.routes import events, health, jobs, keys, memory, threads
 from om_api.schemas.common import Problem
 from om_api.waiting import Waiters
 from om_workers import __version__
@@ -53,7 +53,7 @@ def create_app(wired: Wired) -> FastAPI:
     app.router.redirect_slashes = False
     app.state.settings, app.state.ports = settings, wired.ports
     errors.install(app)
-    for module in (threads, memory, events, keys, health):
+    for module in (threads, memory, jobs, events, keys, health):
         app.include_router(module.router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

@@ -67,9 +67,15 @@ def _checked_id(thread_id: Annotated[str, Path(description="The caller's thread 
     return thread_id
 
 
+def _checked_message_id(message_id: Annotated[str, Path(description="The caller's message id.")]) -> str:
+    check_thread_id("message_id", message_id)
+    return message_id
+
+
 PortsOf = Annotated[Ports, Depends(ports_of)]
 WaitersOf = Annotated[Waiters, Depends(waiters_of)]
 ThreadId = Annotated[str, Depends(_checked_id)]
+MessageId = Annotated[str, Depends(_checked_message_id)]
 Ingest = Annotated[Caller, Depends(needs("ingest"))]
 Read = Annotated[Caller, Depends(needs("read"))]
 Operate = Annotated[Caller, Depends(needs("operate"))]

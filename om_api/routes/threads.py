@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -9,12 +10,14 @@ from fastapi import APIRouter, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from om_api.body import CleanRoute
-from om_api.deps import Ingest, PortsOf, Read, ThreadId, WaitersOf
+from om_api.deps import Ingest, MessageId, Operate, PortsOf, Read, ThreadId, WaitersOf
 from om_api.paths import check_thread_id
 from om_api.schemas.common import problems
 from om_api.schemas.memory import context_json, status_json
 from om_api.schemas.threads import AppendBody, ThreadBody, appended_json, message_json, thread_json
 from om_api.waiting import Wish, read_context
+from om_workers.services.delete import delete_message
+from om_workers.services.delete_thread import delete_thread
 from om_workers.services.events import status_data
 from om_workers.services.ingest import Append, append_messages
 from om_workers.services.listing import list_messages, list_threads
@@ -27,7 +30,7 @@ Page = Annotated[int, Query(ge=1, le=500, description="Most entries of this page
 
 @router.post("", status_code=HTTPStatus.CREATED, responses=problems(409, 413))
 def create_thread(body: ThreadBody, response: Response, caller: Ingest, ports: PortsOf) -> dict[str, Any]:
-    """Make a thread (201), or find it and set its options (200)."""
+    """Make a thread (201; a deleted one anew), or find it and set its options (200)."""
     check_thread_id("id", body.id)
     view, new = make_thread(ports, caller.tenant_id, body.id, resource=body.resource_id, options=body.options)
     response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
@@ -69,6 +72,23 @@ async def append(
         wish = Wish(caller.tenant_id, thread_id, actor_model=body.actor_model)
         answer["context"] = context_json(await read_context(ports, waiters, wish))
     return answer
+
+
+@router.delete("/{thread_id}", status_code=HTTPStatus.ACCEPTED, responses=problems(404, 410))
+def remove_thread(thread_id: ThreadId, caller: Operate, ports: PortsOf) -> dict[str, Any]:
+    """Delete a thread with all that was made from it. It is gone at once; what is left of its rows goes soon after."""
+    deleted = delete_thread(ports, caller.tenant_id, thread_id)
+    return {"deleted": {"messages": deleted.messages, "observations": deleted.observations}, "purged": deleted.purged}
+
+
+@router.delete("/{thread_id}/messages/{message_id}", responses=problems(404, 410))
+def remove_message(thread_id: ThreadId, message_id: MessageId, caller: Operate, ports: PortsOf) -> dict[str, Any]:
+    """Delete a message and every observation made from it; what is left of its range is observed again.
+
+    The counts are true: of a message that was deleted before, nothing is deleted again.
+    """
+    deleted = delete_message(ports, caller.tenant_id, thread_id, message_id)
+    return {"deleted": asdict(deleted)}
 
 
 @router.get("/{thread_id}/messages", responses=problems(404))

@@ -10,6 +10,7 @@ import typer
 from om_workers.cli.demo import demo
 from om_workers.cli.doctor import doctor
 from om_workers.cli.environment import fail
+from om_workers.cli.jobs import jobs
 from om_workers.cli.keys import keys
 from om_workers.cli.programs import api, beat, migrate, version, worker
 from om_workers.cli.up import up
@@ -33,6 +34,7 @@ BEHIND_KEYS: tuple[Callable[..., None], ...] = (api, worker, beat, version)
 for command in BEFORE_KEYS:
     app.command()(command)
 app.add_typer(keys, name="keys")
+app.add_typer(jobs, name="jobs")
 for command in BEHIND_KEYS:
     app.command()(command)
 

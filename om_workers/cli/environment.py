@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from pydantic import ValidationError
 
+from om_workers.bootstrap import wire
+from om_workers.ports.bundle import Ports
 from om_workers.settings import Settings
+
+DatabaseUrl = Annotated[
+    str | None, typer.Option(help="SQLite (sqlite:///path) or PostgreSQL address. (Default: OM_DATABASE_URL.)")
+]
 
 
 def read_settings(**chosen: Any) -> Settings:
@@ -34,3 +40,10 @@ def fail(message: object, status: int = 1) -> NoReturn:
     """Tell what is wrong and end the program."""
     complain(message)
     sys.exit(status)
+
+
+def open_ports(database_url: str | None) -> Ports:
+    """The ports over the chosen database; raises ``OmError`` when it does not answer or has another schema."""
+    ports = wire(read_settings(database_url=database_url)).ports
+    ports.store.ping()
+    return ports

@@ -9,17 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from om_workers.bootstrap import wire
-from om_workers.cli.environment import fail, read_settings
-from om_workers.ports.bundle import Ports
+from om_workers.cli.environment import DatabaseUrl, fail, open_ports
 from om_workers.ports.keys import KeyRecord
 from om_workers.services.keys import SCOPES, make_key
 
 keys = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
-
-DatabaseUrl = Annotated[
-    str | None, typer.Option(help="SQLite (sqlite:///path) or PostgreSQL address. (Default: OM_DATABASE_URL.)")
-]
 
 
 @keys.command()
@@ -31,7 +25,7 @@ def create(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Make an API key and print its secret: only now, since only a digest of it is stored."""
-    ports = _ports(database_url)
+    ports = open_ports(database_url)
     expires_at = None if expires_days is None else ports.clock.now() + timedelta(days=expires_days)
     chosen = [scope.strip() for scope in scopes.split(",") if scope.strip()]
     made = make_key(ports, tenant, name=name, scopes=chosen, expires_at=expires_at)
@@ -45,7 +39,7 @@ def list_keys(
     database_url: DatabaseUrl = None,
 ) -> None:
     """List keys, oldest first, without their secrets."""
-    ports = _ports(database_url)
+    ports = open_ports(database_url)
     table = Table("id", "tenant", "name", "scopes", "created", "expires", "state", box=None, pad_edge=False)
     for key in ports.store.keys.list(tenant):
         expires = "never" if key.expires_at is None else _minute(key.expires_at)
@@ -61,16 +55,10 @@ def revoke(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Revoke a key: from now on it opens nothing."""
-    ports = _ports(database_url)
+    ports = open_ports(database_url)
     if not ports.store.keys.revoke(key_id, ports.clock.now()):
         fail(f"there is no living key {key_id}")
     typer.echo(f"Key {key_id} is revoked.")
-
-
-def _ports(database_url: str | None) -> Ports:
-    ports = wire(read_settings(database_url=database_url)).ports
-    ports.store.ping()
-    return ports
 
 
 def _state(key: KeyRecord, now: datetime) -> str:

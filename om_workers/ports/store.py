@@ -11,11 +11,13 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from om_workers.engine.jobs import JobState
 from om_workers.ports.conversations import Messages, Threads
 from om_workers.ports.keys import Keys
 from om_workers.ports.observations import Segments
 from om_workers.ports.records import (
     EventRecord,
+    JobRecord,
     MemoryRecord,
     OptionLayers,
     ThreadRecord,
@@ -102,6 +104,12 @@ class Snapshot(Readable, Protocol):
 
     def find(self, tenant_id: str, external_id: str) -> ThreadRef | None:
         """Where the caller's thread is stored, if it is. Raises ``GoneError`` for a deleted one."""
+        ...
+
+    def list_jobs(
+        self, *, tenant_id: str | None, memory_id: str | None, state: JobState | None, limit: int
+    ) -> list[JobRecord]:
+        """Jobs, the newest first; of one tenant, of one memory, in one state, where these are given."""
         ...
 
     def list_threads(self, tenant_id: str, *, resource_id: str | None, after: str, limit: int) -> list[ThreadRecord]:

@@ -30,7 +30,7 @@ class Deleted:
 
 
 def delete_message(ports: Ports, tenant_id: str, thread: str, message_id: str) -> Deleted:
-    """Delete a message and what stands on its text; a deleted one is left as it is, with counts of 0 (RULES 10).
+    """Delete a message and what stands on its text; a deleted one is left as it is, with counts of 0 (RULES 10.1).
 
     Raises ``NotFoundError`` for a message that never was, ``GoneError`` when its whole thread was deleted.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
 from om_workers.ports.errors import NotFoundError
 from om_workers.ports.records import EventRecord, JobRecord, SegmentRecord, StoredMessage, ThreadRecord, ThreadRef
@@ -41,10 +42,26 @@ def _found(ref: ThreadRef | None) -> ThreadRef:
     return ref
 
 
-def read_job(ports: Ports, job_id: str) -> JobRecord:
-    """A job as it is now; raises ``NotFoundError``."""
+def list_jobs(ports: Ports, tenant_id: str, thread: str, *, limit: int) -> list[JobRecord]:
+    """A thread's jobs, the newest first; raises ``NotFoundError``."""
     with ports.store.read() as snapshot:
-        return snapshot.jobs.get(job_id)
+        memory_id = _found(snapshot.find(tenant_id, thread)).memory_id
+        return snapshot.list_jobs(tenant_id=tenant_id, memory_id=memory_id, state=None, limit=limit)
+
+
+def list_all_jobs(ports: Ports, *, tenant_id: str | None, state: JobState | None, limit: int) -> list[JobRecord]:
+    """Jobs of all threads, the newest first; of one tenant and in one state, where these are given."""
+    with ports.store.read() as snapshot:
+        return snapshot.list_jobs(tenant_id=tenant_id, memory_id=None, state=state, limit=limit)
+
+
+def read_job(ports: Ports, job_id: str, *, tenant_id: str | None = None) -> JobRecord:
+    """A job as it is now; raises ``NotFoundError``, also for one of another tenant than the given one."""
+    with ports.store.read() as snapshot:
+        job = snapshot.jobs.get(job_id)
+    if tenant_id is not None and job.tenant_id != tenant_id:
+        raise NotFoundError("there is no such job")
+    return job
 
 
 def count_events(ports: Ports, memory_id: str) -> int:

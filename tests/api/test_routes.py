@@ -142,7 +142,7 @@ def test_health_needs_no_key(api: Api) -> None:
     api.client.headers.pop("Authorization")
     assert api.client.get("/livez").json() == {"status": "ok"}
     assert api.client.get("/readyz").json() == {"status": "ok"}
-    assert api.client.get("/healthz/pipeline").json()["queues"] == {"observe": 0, "reflect": 0}
+    assert api.client.get("/healthz/pipeline").json()["queues"] == {"observe": 0, "reflect": 0, "quarantine": 0}
 
 
 def test_the_documentation_is_complete_and_needs_no_network(api: Api) -> None:
@@ -177,3 +177,41 @@ def _first(api: Api, headers: dict[str, str]) -> dict[str, str]:
 
 def _field(block: str, name: str) -> str:
     return next(line.partition(": ")[2] for line in block.splitlines() if line.startswith(f"{name}:"))
+
+
+def test_a_deleted_message_is_gone_and_the_counts_are_true(api: Api) -> None:
+    api.append("t", said("a/1", "my secret is 42"), said("b", "noted", role="assistant"))
+    removed = api.client.delete("/v1/threads/t/messages/a%2F1")
+    assert removed.status_code == 200
+    assert removed.json()["deleted"] == {"messages": 1, "observations": 0, "reflections": 0, "rebuilds": 0}
+    assert api.client.delete("/v1/threads/t/messages/a%2F1").json()["deleted"]["messages"] == 0
+    assert "secret" not in api.client.get("/v1/threads/t/context").text
+    assert api.append("t", said("a/1", "my secret is 42")) == 410
+    assert api.client.delete("/v1/threads/t/messages/never").status_code == 404
+
+
+def test_a_deleted_thread_answers_410_until_it_is_made_anew(api: Api) -> None:
+    api.append("t", said("a"))
+    removed = api.client.delete("/v1/threads/t")
+    assert (removed.status_code, removed.json()["deleted"]["messages"]) == (202, 1)
+    for path in ("", "/context", "/messages", "/status", "/observations", "/events", "/jobs"):
+        assert api.client.get(f"/v1/threads/t{path}").status_code == 410, path
+    assert api.append("t", said("b")) == 410
+    assert api.client.delete("/v1/threads/t").status_code == 410
+    assert api.client.get("/v1/threads").json()["threads"] == []
+    assert api.client.post("/v1/threads", json={"id": "t"}).status_code == 201
+    assert api.append("t", said("b")) == 202
+
+
+def test_a_job_is_listed_cancelled_and_requeued(api: Api) -> None:
+    api.client.post("/v1/threads", json={"id": "t", "options": {"observation": {"messageTokens": 5_000}}})
+    api.append("t", said("a", "hello there " * 50))
+    started = api.client.post("/v1/threads/t/observe", json={}).json()["job"]
+    assert [job["id"] for job in api.client.get("/v1/threads/t/jobs").json()["jobs"]] == [started["id"]]
+    assert api.client.get(f"/v1/jobs/{started['id']}").json()["job"]["state"] == "queued"
+    assert api.client.post(f"/v1/jobs/{started['id']}/cancel").json()["job"]["state"] == "cancelled"
+    assert api.client.post(f"/v1/jobs/{started['id']}/requeue").status_code == 200
+    for method, path in (("get", ""), ("post", "/cancel"), ("post", "/requeue")):
+        assert getattr(api.client, method)(f"/v1/jobs/unknown{path}").status_code == 404
+        other = api.key("admin", tenant="globex")
+        assert getattr(api.client, method)(f"/v1/jobs/{started['id']}{path}", headers=other).status_code == 404

@@ -102,7 +102,7 @@ class World:
         for _ in range(MOST_JOBS):
             if self.run_one() is not None:
                 ran += 1
-            elif sweep(self.ports).sent == 0:
+            elif sweep(self.ports).sent == 0 and not self.queue.waiting:
                 return ran
         raise AssertionError("the work does not end")
 

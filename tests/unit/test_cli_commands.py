@@ -15,7 +15,7 @@ from om_workers.embedded import commands
 from om_workers.settings import Settings
 
 RUNNER = CliRunner()
-COMMANDS = ["up", "demo", "doctor", "migrate", "api", "worker", "beat", "version", "keys"]
+COMMANDS = ["up", "demo", "doctor", "migrate", "api", "worker", "beat", "version", "keys", "jobs"]
 KEYS = [["keys", name] for name in ("create", "list", "revoke")]
 
 
@@ -71,11 +71,11 @@ def test_a_nested_wrong_setting_is_named_by_its_place(monkeypatch: pytest.Monkey
 def test_an_unknown_queue_is_refused_before_anything_starts() -> None:
     result = RUNNER.invoke(app, ["worker", "--queues", "observe,everything"])
     assert result.exit_code == 2
-    assert "queues must be among observe, reflect, control; not everything" in result.stderr
+    assert "queues must be among observe, reflect, control, quarantine; not everything" in result.stderr
 
 
 def test_the_queues_of_a_worker_are_those_that_tasks_are_sent_to() -> None:
-    arguments = commands.worker_arguments(lanes=commands.LANES, slots=3)
+    arguments = commands.worker_arguments(lanes=(*commands.LANES, commands.QUARANTINE), slots=3)
     taken = arguments[arguments.index("--queues") + 1].split(",")
     assert set(taken) == {*QUEUES.values(), CONTROL_QUEUE}
 

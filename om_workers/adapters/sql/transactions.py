@@ -14,11 +14,12 @@ from om_workers.adapters.sql.events import SqlEvents, read_events
 from om_workers.adapters.sql.jobs import SqlJobs
 from om_workers.adapters.sql.ledger import SqlLedger
 from om_workers.adapters.sql.messages import SqlMessages
-from om_workers.adapters.sql.rows import CONFIG, MEMORY, THREAD, record
+from om_workers.adapters.sql.rows import CONFIG, JOB, MEMORY, THREAD, job_record, record
 from om_workers.adapters.sql.segments import SqlSegments
 from om_workers.adapters.sql.threads import SqlThreads, find_thread
+from om_workers.engine.jobs import JobState
 from om_workers.ports.errors import GoneError, NotFoundError
-from om_workers.ports.records import EventRecord, MemoryRecord, OptionLayers, ThreadRecord, ThreadRef
+from om_workers.ports.records import EventRecord, JobRecord, MemoryRecord, OptionLayers, ThreadRecord, ThreadRef
 
 _MEMORY_FIELDS = {field.name for field in fields(MemoryRecord)}
 
@@ -82,6 +83,15 @@ class SqlSnapshot:
     def find(self, tenant_id: str, external_id: str) -> ThreadRef | None:
         """Where the caller's thread is stored, if it is. Raises ``GoneError`` for a deleted one."""
         return find_thread(self._connection, tenant_id, external_id)
+
+    def list_jobs(
+        self, *, tenant_id: str | None, memory_id: str | None, state: JobState | None, limit: int
+    ) -> list[JobRecord]:
+        """Jobs, the newest first; of one tenant, of one memory, in one state, where these are given."""
+        wanted = ((JOB.c.tenant_id, tenant_id), (JOB.c.memory_id, memory_id), (JOB.c.state, state))
+        query = select(JOB).where(*(column == value for column, value in wanted if value is not None))
+        found = self._connection.execute(query.order_by(JOB.c.created_at.desc(), JOB.c.id).limit(limit))
+        return [job_record(row) for row in found.mappings()]
 
     def list_threads(self, tenant_id: str, *, resource_id: str | None, after: str, limit: int) -> list[ThreadRecord]:
         """The tenant's threads in order of their external id, behind ``after``."""
