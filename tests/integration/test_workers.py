@@ -38,6 +38,7 @@ def test_workers_take_turns_to_observations(pipeline: Workers) -> None:
 
 
 def test_a_worker_killed_in_mid_call_leaves_one_result_by_the_other_within_15_seconds(pipeline: Workers) -> None:
+    """CL-17: SIGKILL."""
     pipeline.say({"kind": "observe", "do": "hang", "times": 1})
     first, second = pipeline.worker(), pipeline.worker()
     pipeline.beat()
@@ -54,6 +55,7 @@ def test_a_worker_killed_in_mid_call_leaves_one_result_by_the_other_within_15_se
 
 
 def test_a_worker_told_to_stop_gives_its_job_back_and_the_next_one_takes_it(pipeline: Workers) -> None:
+    """CL-17: SIGTERM."""
     pipeline.say({"kind": "observe", "do": "hang", "times": 1})
     first = pipeline.worker(OM_DRAIN_SECONDS="1")
     pipeline.append(1, 5)
