@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 
-from tests.simulation.scenario import EMPHASES
+from tests.simulation.database import open_database
+from tests.simulation.run import Run, run
+from tests.simulation.scenario import EMPHASES, Scenario, draw_scenario
 from tests.simulation.search import INTERESTING, Search, search
+from tests.simulation.shrink import shrink
+from tests.simulation.story import tell
 
 _MOST_SHOWN = 5
 
@@ -23,6 +28,8 @@ def main() -> int:
             sys.stdout.write(f"seed {found.seed} ({found.scenario}): {found.violations[0][-1500:]}\n")
             sys.stdout.flush()
     _report(result, time.perf_counter() - started)
+    if result.found and options.shrink:
+        sys.stdout.write(_smallest(result.found[0].seed, options.scenario, options.shrink) + "\n")
     return 1 if result.found or result.never_seen else 0
 
 
@@ -35,12 +42,27 @@ def _report(result: Search, seconds: float) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+def _smallest(seed: int, name: str | None, most_runs: int) -> str:
+    with open_database() as database:
+
+        def play(scenario: Scenario, choices: Sequence[int] | None) -> Run:
+            return run(database, scenario, seed, choices)
+
+        scenario = draw_scenario(seed, name)
+        first = play(scenario, None)
+        if not first.violations:
+            return f"seed {seed} broke in the search and not now: the simulation is not what it was"
+        smallest = shrink(play, scenario, first, most_runs=most_runs)
+        return tell(smallest.scenario, seed, smallest.run)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=200, help="how many runs")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--processes", type=int, default=2, help="how many processes share them")
     parser.add_argument("--scenario", choices=sorted(EMPHASES), default=None, help="one emphasis for all runs")
+    parser.add_argument("--shrink", type=int, default=150, help="runs spent to make the first broken one small")
     return parser.parse_args()
 
 

@@ -33,7 +33,8 @@ class Choices:
     def which(self, weights: Sequence[float]) -> int:
         """The number of what happens, from 1, each with its probability; 0 for nothing of it."""
         if self._replay is not None:
-            return self._keep(self._next(len(weights) + 1))
+            chosen = self._next(len(weights) + 1)
+            return self._keep(chosen if chosen and weights[chosen - 1] > 0 else 0)
         left = self._random.random()
         for number, weight in enumerate(weights, 1):
             left -= weight

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from om_workers.engine.jobs import Lane
 from om_workers.ports.bundle import Ports
-from om_workers.ports.errors import NotFoundError, TransientError
+from om_workers.ports.errors import ConflictError, NotFoundError, TransientError
+from om_workers.ports.records import JobRecord
 from om_workers.services.context import plan_context, render_context
+from om_workers.services.delete import delete_message
+from om_workers.services.delete_thread import delete_thread
 from om_workers.services.ingest import Append, append_messages
 from om_workers.services.manual import activate_now, start_lane
-from om_workers.services.threads import configure_thread, find_thread
+from om_workers.services.operate import operator_cancels, operator_requeues
+from om_workers.services.threads import configure_thread, find_thread, thread_view
 from tests.simulation.history import ThreadHistory
 from tests.simulation.ports import Outside
 from tests.simulation.scenario import Scenario
@@ -45,6 +50,7 @@ class Crowd:
         try:
             for op in script:
                 self.outside.weather.scheduler.sleep(op.pause)
+                self.outside.weather.scheduler.note(op.told)
                 _ACTS[op.kind](self, op)
         finally:
             self.unfinished -= 1
@@ -128,6 +134,47 @@ def _configure(crowd: Crowd, op: Op) -> None:
     crowd.ask(lambda ports: configure_thread(ports, find_thread(ports, TENANT, name), op.options))
 
 
+def _delete(crowd: Crowd, op: Op) -> None:
+    history, gone = crowd.histories[op.thread], op.messages[0].id
+    history.deleting.add(gone)
+    answer = crowd.ask(lambda ports: delete_message(ports, TENANT, thread_name(op.thread), gone))
+    if answer is not None:
+        history.deleted.add(gone)
+        crowd.outside.weather.count("deleted messages", answer.messages)
+        crowd.outside.weather.count("ranges to rebuild", answer.rebuilds)
+
+
+def _drop(crowd: Crowd, op: Op) -> None:
+    history = crowd.histories[op.thread]
+    history.dropping = True
+    if crowd.ask(lambda ports: delete_thread(ports, TENANT, thread_name(op.thread))) is not None:
+        history.dropped = True
+        crowd.outside.weather.count("deleted threads")
+
+
+def _cancel(crowd: Crowd, op: Op) -> None:
+    history = crowd.histories[op.thread]
+
+    def cancel(ports: Ports) -> JobRecord | None:
+        jobs = thread_view(ports, TENANT, thread_name(op.thread)).jobs
+        lane = next((lane for lane in Lane if lane in jobs), None)
+        return None if lane is None else operator_cancels(ports, TENANT, jobs[lane].id)
+
+    # The job may be done before the operator's word arrives.
+    with suppress(ConflictError):
+        job = crowd.ask(cancel)
+        if job is not None:
+            history.cancelled = job.id
+            crowd.outside.weather.count("jobs cancelled")
+
+
+def _requeue(crowd: Crowd, op: Op) -> None:
+    job_id = crowd.histories[op.thread].cancelled
+    if job_id is not None:
+        with suppress(ConflictError):
+            crowd.ask(lambda ports: operator_requeues(ports, TENANT, job_id))
+
+
 _ACTS: dict[str, Callable[[Crowd, Op], None]] = {
     "append": _append,
     "read": _read,
@@ -136,5 +183,9 @@ _ACTS: dict[str, Callable[[Crowd, Op], None]] = {
     "reflect": _reflect,
     "activate": _activate,
     "configure": _configure,
+    "delete": _delete,
+    "drop": _drop,
+    "cancel": _cancel,
+    "requeue": _requeue,
 }
 """By the kind of an operation: a new kind is a function here, and a place in the scripts."""

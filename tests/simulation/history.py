@@ -10,16 +10,26 @@ from om_workers.engine.messages import Part, part_type
 from om_workers.engine.tail import ShownMessage
 from om_workers.services.context import Context
 from om_workers.services.ingest import Appended
+from tests.simulation.scripts import mark_of
 
 
 @dataclass
 class ThreadHistory:
-    """What is known of one thread: ``sent`` by id, ``stored`` seq by id as acknowledged, the latest positions read."""
+    """What is known of one thread: ``sent`` by id, ``stored`` seq by id as acknowledged, the latest positions read.
+
+    ``deleting`` and ``deleted``: ids whose delete was asked for, and acknowledged; ``dropping`` and ``dropped``: the
+    same for the whole thread. ``cancelled``: the latest job that an operator cancelled.
+    """
 
     sent: dict[str, AcceptedMessage] = field(default_factory=dict)
     stored: dict[str, int] = field(default_factory=dict)
     covered: int = 0
     generation: int = 0
+    deleting: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    dropping: bool = False
+    dropped: bool = False
+    cancelled: str | None = None
     broken: list[str] = field(default_factory=list)
 
     def sends(self, messages: Sequence[AcceptedMessage]) -> None:
@@ -35,11 +45,12 @@ class ThreadHistory:
 
     def begins_read(self) -> Promise:
         """What a read that begins now must show."""
-        return Promise(self.sent, dict(self.stored), self.covered, self.generation)
+        return Promise(self, dict(self.stored), frozenset(self.deleted), self.covered, self.generation)
 
     def ends_read(self, promise: Promise, context: Context) -> None:
         """A client has read this context."""
-        self.broken += promise.broken_by(context)
+        if not self.dropping:
+            self.broken += promise.broken_by(context)
         self.covered = max(self.covered, context.covered_seq)
         self.generation = max(self.generation, context.generation)
 
@@ -48,15 +59,19 @@ class ThreadHistory:
 class Promise:
     """All that had been acknowledged to anybody when a read began."""
 
-    sent: Mapping[str, AcceptedMessage]
+    history: ThreadHistory
     stored: Mapping[str, int]
+    deleted: frozenset[str]
     covered: int
     generation: int
 
     def broken_by(self, context: Context) -> list[str]:
         """How the context breaks it: a message missing, changed or twice, positions that moved back, half a pair."""
         found = [*self._missing(context), *self._changed(context), *half_pairs(context.messages)]
-        if context.covered_seq < self.covered or context.generation < self.generation:
+        found += self._still_there(context)
+        # A delete that removes a reflection is the one thing that takes a generation back.
+        older = context.generation < self.generation and not self.history.deleting
+        if context.covered_seq < self.covered or older:
             found.append(
                 f"the position moved back from {self.covered} to {context.covered_seq}, "
                 f"or the generation from {self.generation} to {context.generation}"
@@ -70,8 +85,12 @@ class Promise:
         return [
             f"{message_id} ({seq}) is neither shown nor covered (up to {context.covered_seq}) nor named as omitted"
             for message_id, seq in self.stored.items()
-            if _is_raw(seq, context) and message_id not in shown
+            if _is_raw(seq, context) and message_id not in shown and message_id not in self.history.deleting
         ]
+
+    def _still_there(self, context: Context) -> list[str]:
+        said = " ".join(block.text for block in context.system) + repr(context.messages) + repr(context.continuation)
+        return [f"{gone} was deleted and is still there" for gone in sorted(self.deleted) if mark_of(gone) in said]
 
     def _changed(self, context: Context) -> list[str]:
         found: list[str] = []
@@ -82,7 +101,7 @@ class Promise:
             if shown.id in seen:
                 found.append(f"{shown.id} is shown twice")
             seen.add(shown.id)
-            sent = self.sent.get(shown.id)
+            sent = self.history.sent.get(shown.id)
             if sent is None:
                 found.append(f"{shown.id} was never sent")
             elif _is_raw(shown.seq, context) and _texts(sent.parts) != _texts(shown.parts)[: len(_texts(sent.parts))]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from om_workers.engine.retry import Outcome
@@ -10,6 +11,8 @@ from tests.simulation.scenario import MODEL
 from tests.simulation.scheduler import Process, switch
 from tests.simulation.weather import Weather
 
+_MARK = re.compile(r"\bc\d+w0\b")
+_REMEMBERED = 4
 _QUICK = (50, 200, 400, 1_500)
 _WAITS = {"slow": 6_000, "late": 14_000, "beyond": 55_000, "never": 10_000_000}
 """Milliseconds: within a lease, past one lease, past the attempt's deadline, for ever."""
@@ -32,6 +35,7 @@ class Call:
     kind: str
     seqs: tuple[int, ...]
     texts: tuple[str, ...]
+    marks: tuple[str, ...]
     asked_at: int
     manner: str | None = None
     answer: str | None = None
@@ -65,6 +69,7 @@ class SimulatedModel:
 
     def _begin(self, request: ModelRequest, process: Process | None) -> Call:
         material = request.material
+        said = repr(material.messages) if isinstance(material, ObserverInput) else " ".join(material.texts)
         call = Call(
             id=request.call_id,
             process=process.name if process else "",
@@ -73,6 +78,7 @@ class SimulatedModel:
             kind=request.kind,
             seqs=tuple(message.seq for message in material.messages) if isinstance(material, ObserverInput) else (),
             texts=() if isinstance(material, ObserverInput) else tuple(material.texts),
+            marks=tuple(_MARK.findall(said)),
             asked_at=self.weather.scheduler.now,
         )
         rates = [self.weather.faults.model.get(name, 0.0) for name in MODEL]
@@ -117,9 +123,9 @@ class SimulatedModel:
         more = 60 if call.manner == "long" else self.weather.choices.draw(3) if call.seqs else 0
         if call.seqs:
             first, last = call.seqs[0], call.seqs[-1]
-            said = f"* 🔴 (09:00) noted {first} to {last} [{first}-{last}]"
+            said = f"* 🔴 (09:00) noted {first} to {last}: {' '.join(call.marks)} [{first}-{last}]"
         else:
-            said = f"* 🔴 condensed {len(call.texts)}"
+            said = f"* 🔴 condensed {len(call.texts)}: {' '.join(call.marks[-_REMEMBERED:])}"
         extra = [f"* ✅ detail {number} of {call.id[-4:]} was settled too" for number in range(more)]
         return "\n".join([said, *extra])
 

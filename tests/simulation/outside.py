@@ -160,6 +160,7 @@ class CountingLog:
 
     def info(self, action: str, **_fields: object) -> None:
         """Count the entry."""
+        self.weather.scheduler.note(f"log: {action}")
         if action in _COUNTED:
             self.weather.count(_COUNTED[action])
 

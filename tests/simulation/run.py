@@ -19,6 +19,7 @@ from tests.simulation.oracles import (
     cut_pairs,
     disordered,
     read_rows,
+    still_said,
     unaccounted,
     unfounded,
     unrested,
@@ -78,6 +79,7 @@ def _judge(outside: Outside, histories: Sequence[ThreadHistory]) -> list[str]:
     found = [*before, *([restless] if restless else []), *broken_rows(ports)]
     found += broken_promises(histories, rows) + unrested(ports, histories)
     found += unaccounted(outside.model.calls, rows) + unfounded(outside.model.calls, rows)
+    found += still_said(histories, outside.database.engine)
     found += cut_pairs(rows) + disordered(outside.bus.heard)
     _count(outside, rows.segments)
     return found

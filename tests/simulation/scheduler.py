@@ -111,6 +111,11 @@ class Scheduler:
         self.disturb(actor, label)
         self._check(actor)
 
+    def note(self, label: str) -> None:
+        """Write into the trace what has happened."""
+        actor = self.current()
+        self.trace.append(Step("the last worker" if actor is None else actor.name, label, self.now))
+
     def give_way(self) -> None:
         """Let somebody else go on, perhaps, and some time pass."""
         actor = self.current()

@@ -10,13 +10,16 @@ from typing import Any
 from om_workers.engine.acceptance import AcceptedMessage
 from tests.support.world import call_part, message, result_part, text_part
 
+_DROPS = 0.06
 _MODELS = (None, None, "openai/large", "anthropic/large")
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One thing a client does: ``append``, ``read``, ``plan``, ``observe``, ``reflect``, ``activate``, ``configure``.
+    """One thing a client does.
 
+    ``append``, ``read``, ``plan``, ``observe``, ``reflect``, ``activate``, ``configure``, ``delete`` (a message),
+    ``cancel`` (an unfinished job), ``requeue`` (a cancelled one), ``drop`` (the thread).
     ``pause``: milliseconds before it. ``max_tokens`` concerns reads, ``options`` a configuration.
     """
 
@@ -28,6 +31,17 @@ class Op:
     model: str | None = None
     max_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> str:
+        """The operation in words."""
+        ids = " ".join(f"{message.id} ({message.role})" for message in self.messages)
+        return " ".join(filter(None, ("> ", self.kind, f"t{self.thread}", ids, "final" if self.final else "")))
+
+
+def mark_of(message_id: str) -> str:
+    """The first word of a message, which is found in nothing else that is said."""
+    return f"{message_id.replace('-', '')}w0"
 
 
 @dataclass
@@ -45,7 +59,7 @@ class _Writer:
 
     def words(self) -> str:
         size = self.random.choice((3, 6, 10, 10, 15, 15, 25, 80))
-        name = self.client + str(self.count)
+        name = mark_of(f"{self.client}-{self.count}").removesuffix("w0")
         return " ".join(f"{name}w{number}" for number in range(size))
 
     def append(self, *messages: AcceptedMessage, final: bool = False) -> None:
@@ -79,6 +93,8 @@ def write_script(random: Random, client: str, *, thread: int, steps: int) -> tup
     while sum(op.kind == "append" for op in writer.ops) < steps:
         random.choice(_TURNS)(writer)
         random.choice(_BETWEEN)(writer)
+    if random.random() < _DROPS:
+        writer.op("drop")
     return tuple(writer.ops)
 
 
@@ -141,9 +157,19 @@ def _configure(writer: _Writer) -> None:
     writer.op("configure", options={"observation": observation, "reflection": {"observationTokens": tokens}})
 
 
+def _delete(writer: _Writer) -> None:
+    before = [message for op in writer.ops if op.kind == "append" for message in op.messages]
+    writer.op("delete", messages=(writer.random.choice(before),))
+
+
+def _operate(writer: _Writer) -> None:
+    writer.op(writer.random.choice(("cancel", "cancel", "requeue")))
+
+
 def _nothing(_writer: _Writer) -> None:
     pass
 
 
 _TURNS = (_plain_turn, _plain_turn, _turn_at_once, _tool_turn, _late_result, _no_result, _two_in_one_step)
-_BETWEEN = (_read, _read, _read, _read, _plan, _repeat, _repeat, _ask, _ask, _configure, _nothing)
+_BETWEEN = (_read, _read, _read, _read, _plan, _repeat, _repeat, _ask, _ask, _configure, _nothing,
+            _delete, _delete, _operate)  # fmt: skip

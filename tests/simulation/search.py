@@ -17,7 +17,7 @@ INTERESTING = (
     "stand-ins", "reflections", "activations", "degraded segments", "crashes", "requests cut off by a crash", "freezes",
     "zombie commits refused", "leases taken back", "calls ended by a heartbeat", "lost sends", "doubled sends",
     "delayed sends", "sends refused", "forgotten tasks", "waits for the write lock", "busy", "commits delayed",
-    "jobs handed back",
+    "jobs handed back", "deleted messages", "deleted threads", "ranges to rebuild", "jobs cancelled",
 )  # fmt: skip
 """What every search worth its name has seen."""
 _AT_ONCE = 10

@@ -30,11 +30,16 @@ class Weather:
         """Something worth counting happened."""
         self.tally[what] += times
 
+    def strike(self, what: str) -> None:
+        """A fault happened."""
+        self.count(what)
+        self.scheduler.note(f"! {what}")
+
     def happens(self, what: str, probability: float) -> bool:
         """Whether this fault happens now; it is counted."""
         if self.calm or not self.choices.chance(probability):
             return False
-        self.count(what)
+        self.strike(what)
         return True
 
     def which(self, names: Sequence[str], weights: Sequence[float]) -> str | None:
@@ -42,7 +47,7 @@ class Weather:
         number = 0 if self.calm or not any(weights) else self.choices.which(weights)
         if number == 0:
             return None
-        self.count(names[number - 1])
+        self.strike(names[number - 1])
         return names[number - 1]
 
     def may_be_busy(self) -> None:
@@ -53,14 +58,15 @@ class Weather:
     def crash(self, actor: Actor) -> None:
         """The actor's process dies."""
         if actor.process is not None:
-            self.count("crashes")
+            self.strike("crashes")
             self.scheduler.crash(actor.process)
 
     def freeze(self, actor: Actor) -> None:
         """The actor's process stops for a while, and does not know."""
         if actor.process is not None:
-            self.count("freezes")
-            actor.process.frozen_until = self.scheduler.now + self.choices.pick(_FROZEN)
+            length = self.choices.pick(_FROZEN)
+            self.strike("freezes")
+            actor.process.frozen_until = self.scheduler.now + length
             self.scheduler.give_way()
 
     def _disturb(self, actor: Actor, label: str) -> None:
