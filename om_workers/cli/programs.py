@@ -38,7 +38,8 @@ def worker(
 ) -> None:
     """Run a Celery worker in this process; SIGTERM drains it.
 
-    `observe` and `reflect` wait for models and want many slots; `control` is short work on the database.
+    `observe` and `reflect` wait for models and want many slots; `control` is short work on the database and wants a
+    process of its own where models are slow; `quarantine`, jobs that killed their workers, always does, with one slot.
     """
     lanes = [lane.strip() for lane in queues.split(",") if lane.strip()]
     known = (*LANES, QUARANTINE)

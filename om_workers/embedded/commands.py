@@ -12,6 +12,12 @@ from om_workers.settings import Settings
 LANES = ("observe", "reflect", "control")
 """The queues an ordinary worker takes from, without the prefix they carry on the broker."""
 
+MODEL_LANES = ("observe", "reflect")
+"""Those of them on which slots wait for models, for minutes if need be."""
+
+CONTROL = "control"
+"""The queue of sweeps: short work on the database, which must not wait behind models."""
+
 QUARANTINE = "quarantine"
 """The queue of jobs that killed their workers: for a process of its own with one slot."""
 

@@ -46,7 +46,6 @@ class Stack:
         self._services: dict[str, Supervised] = {}
         # Named by this process too, since a Redis given from outside may have other workers.
         self._names = [f"worker-{number}@om-{os.getpid()}" for number in range(1, workers + 1)]
-        self._quarantine = f"quarantine@om-{os.getpid()}"
         chosen = {} if "database_url" in settings.model_fields_set else {"database_url": self._sqlite()}
         self.settings = settings.model_copy(update=chosen)
         self._wired: Wired | None = None
@@ -100,13 +99,14 @@ class Stack:
         settings = self.settings
         self._add("api", "uvicorn", commands.api_arguments(settings.host, settings.port))
         for name in self._names:
-            arguments = commands.worker_arguments(lanes=commands.LANES, slots=SLOTS, name=name)
+            arguments = commands.worker_arguments(lanes=commands.MODEL_LANES, slots=SLOTS, name=name)
             self._add(name.partition("@")[0], "celery", arguments)
         self._wait(lambda: readiness.api_is_ready(settings.host, settings.port), "the API", give_up)
         self._wait(lambda: readiness.workers_are_ready(self.wired.app, self._names), "the workers", give_up)
         if not give_up():
-            apart = commands.worker_arguments(lanes=(commands.QUARANTINE,), slots=1, name=self._quarantine)
-            self._add("quarantine", "celery", apart)
+            for lane in (commands.CONTROL, commands.QUARANTINE):
+                name = f"{lane}@om-{os.getpid()}"
+                self._add(lane, "celery", commands.worker_arguments(lanes=(lane,), slots=1, name=name))
         # Nobody waits for the first sweep: beat comes last, and leaves the processors to those that are waited for.
         if not give_up():
             self._add("beat", "celery", commands.beat_arguments(self.folder / "beat-schedule"))

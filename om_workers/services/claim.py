@@ -50,10 +50,12 @@ class Claim:
         return self.policy.observation.model if self.job.lane is Lane.OBSERVE else self.policy.reflection.model
 
 
-def claim_job(ports: Ports, memory_id: str, job_id: str, owner: str) -> Claim | None:
+def claim_job(ports: Ports, memory_id: str, job_id: str, owner: str, *, apart: bool = False) -> Claim | None:
     """Take the job, or ``None`` when it is not to be had now: done, too early, in living hands, or deleted.
 
-    A running job whose lease ran out is taken from its former owner, whose commit is refused from then on (RULES 7.4).
+    ``apart``: whether this is the process for jobs in quarantine; any other leaves them alone, also when it comes by an
+    old task of theirs (RULES 6.9). A running job whose lease ran out is taken from its former owner, whose commit is
+    refused from then on (RULES 7.4).
     """
     with suppress(GoneError), memory_unit(ports, memory_id) as unit:
         view = view_in(ports, unit.tx)
@@ -64,6 +66,8 @@ def claim_job(ports: Ports, memory_id: str, job_id: str, owner: str) -> Claim | 
             view = view_in(ports, unit.tx)
             job, lease = unit.tx.jobs.get(job_id), view.leases[job.lane]
         if job.state is not JobState.QUEUED or job.not_before > unit.tx.now or view.lineage.frozen:
+            return None
+        if job.quarantined and not apart:
             return None
         work = _observe_range(unit, view, job) if job.lane is Lane.OBSERVE else _reflect_basis(unit, view, job)
         if work is None:

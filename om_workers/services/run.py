@@ -10,9 +10,12 @@ from om_workers.services.reflect import reflect
 from om_workers.services.running import Running
 
 
-def run_job(ports: Ports, running: Running, *, memory_id: str, job_id: str) -> bool:
-    """Claim and run the job; whether a result was committed. ``False`` for a job that is not to be had."""
-    claim = claim_job(ports, memory_id, job_id, running.owner)
+def run_job(ports: Ports, running: Running, *, memory_id: str, job_id: str, apart: bool = False) -> bool:
+    """Claim and run the job; whether a result was committed. ``False`` for a job that is not to be had.
+
+    ``apart``: whether the task came by the quarantine's queue.
+    """
+    claim = claim_job(ports, memory_id, job_id, running.owner, apart=apart)
     if claim is None:
         return False
     running.add(claim)

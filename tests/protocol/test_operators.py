@@ -34,8 +34,9 @@ def due(world: World) -> DueJob:
 
 
 def claimed(world: World, job: DueJob, owner: str = "worker-1") -> Claim:
-    """The job in a worker's hands."""
-    claim = claim_job(world.ports, job.memory_id, job.id, owner)
+    """The job in the hands of a worker, of the one for quarantine where it waits there."""
+    apart = read_job(world.ports, job.id).quarantined
+    claim = claim_job(world.ports, job.memory_id, job.id, owner, apart=apart)
     assert claim is not None
     return claim
 
@@ -150,3 +151,12 @@ def test_a_hand_back_is_no_loss(world: World) -> None:
         claimed(world, job, owner)
         assert hand_back(world.ports, Running(owner)) == 1
     assert read_job(world.ports, job.id).quarantined is False
+
+
+def test_an_old_task_of_a_job_in_quarantine_does_not_bring_it_to_an_ordinary_worker(world: World) -> None:
+    """RULES 6.9: tasks that were sent before it got there may still wait in the ordinary queue."""
+    job = due(world)
+    lose(world, job)
+    lose(world, job)
+    assert claim_job(world.ports, job.memory_id, job.id, "worker-1") is None
+    assert claim_job(world.ports, job.memory_id, job.id, "apart", apart=True) is not None

@@ -45,11 +45,10 @@ class Workers:
         migrate(self.wired)
         self.children: list[ChildProcess] = []
 
-    def worker(self, **settings: str) -> ChildProcess:
-        """Start a worker on all queues, with 4 slots."""
-        return self._start(
-            f"worker-{len(self.children)}", ["worker", "-P", "threads", "-c", "4", "-Q", QUEUES], settings
-        )
+    def worker(self, *, slots: int = 4, queues: str = QUEUES, **settings: str) -> ChildProcess:
+        """Start a worker on these queues, with this many slots."""
+        arguments = ["worker", "-P", "threads", "-c", str(slots), "-Q", queues]
+        return self._start(f"worker-{len(self.children)}", arguments, settings)
 
     def beat(self) -> ChildProcess:
         """Start the beat."""

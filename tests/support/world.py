@@ -14,6 +14,7 @@ from om_workers.adapters.sql.connection import connect
 from om_workers.adapters.sql.migrate import upgrade
 from om_workers.adapters.sql.store import SqlStore
 from om_workers.engine.acceptance import AcceptedMessage, accept
+from om_workers.engine.jobs import WorkQueue
 from om_workers.engine.messages import Part
 from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelRequest, ObserverInput
@@ -94,7 +95,8 @@ class World:
         job = self.queue.take()
         if job is None:
             return None
-        return run_job(self.ports, worker or self.worker, memory_id=job.memory_id, job_id=job.id)
+        apart = job.queue is WorkQueue.QUARANTINE
+        return run_job(self.ports, worker or self.worker, memory_id=job.memory_id, job_id=job.id, apart=apart)
 
     def drain(self) -> int:
         """Run tasks and sweep until nothing is left; how many tasks ran."""

@@ -6,11 +6,11 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 from om_workers.adapters.celery.connection import SteadyAmqp
-from om_workers.engine.jobs import Lane, WorkQueue
+from om_workers.engine.jobs import WorkQueue
 
 QUEUES = {queue: f"om.{queue}" for queue in WorkQueue}
 CONTROL_QUEUE = "om.control"
-TASKS = {Lane.OBSERVE: "om.observe", Lane.REFLECT: "om.reflect"}
+TASKS = {queue: f"om.{queue}" for queue in WorkQueue}
 SWEEP_TASK = "om.sweep"
 
 
@@ -41,6 +41,8 @@ def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: f
         task_serializer="json",
         accept_content=["json"],
         worker_prefetch_multiplier=1,
+        # A worker whose slots all wait for models must leave tasks to others instead of keeping as many again.
+        worker_disable_prefetch=True,
         worker_hijack_root_logger=False,
         worker_enable_remote_control=True,
         worker_cancel_long_running_tasks_on_connection_loss=False,

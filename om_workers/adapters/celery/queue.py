@@ -33,7 +33,7 @@ class CeleryTaskQueue:
             with self._app.producer_pool.acquire(block=True, timeout=1) as producer:
                 for job in jobs:
                     self._app.send_task(
-                        TASKS[job.lane],
+                        TASKS[job.queue],
                         args=[job.memory_id, job.id],
                         queue=QUEUES[job.queue],
                         producer=producer,

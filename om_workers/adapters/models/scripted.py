@@ -1,12 +1,14 @@
 """``scripted/…``: a model that does what a folder of files says, so that tests can steer real workers.
 
-The folder holds ``script.json``: a list of rules ``{"kind"?, "do", "text"?, "finish"?, "outcome"?, "times"?}``, the
-first that fits a call and is not used up is followed; none left: ``do`` is ``"note"``. What a rule can do:
+The folder holds ``script.json``: a list of rules ``{"kind"?, "contains"?, "do", "text"?, "finish"?, "outcome"?,
+"times"?}``, the first that fits a call and is not used up is followed; none left: ``do`` is ``"note"``. A rule that
+``contains`` a text fits prompts with that text only. What a rule can do:
 
 - ``note``: a plain observation naming the range that was seen (or a short reflection)
 - ``answer``: exactly ``text``
 - ``fail``: raise a model error of class ``outcome``
 - ``hang``: wait until a file ``release`` exists, the call is cancelled, or its time is over
+- ``die``: kill the process that asked
 
 Every call is appended to ``calls.ndjson`` when it starts, every answer to ``answers.ndjson``.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -38,11 +41,13 @@ class ScriptedModel:
         """What the script says for this call."""
         seen = _seen(request)
         # The rule is used up before the call can be seen: whoever kills the process then finds it used.
-        rule = self._next_rule(request.kind)
+        rule = self._next_rule(request)
         self._append("calls.ndjson", seen)
         action = rule.get("do", "note")
         if action == "fail":
             raise ModelError(Outcome(rule["outcome"]), rule.get("text", "scripted failure"))
+        if action == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
         if action == "hang":
             self._hang(request)
         text = rule["text"] if action == "answer" else _note(request)
@@ -61,11 +66,11 @@ class ScriptedModel:
                 raise ModelError(Outcome.TRANSPORT, "the scripted call was ended")
             time.sleep(_POLL_SECONDS)
 
-    def _next_rule(self, kind: str) -> dict[str, Any]:
+    def _next_rule(self, request: ModelRequest) -> dict[str, Any]:
         script = self._folder / "script.json"
         rules: list[dict[str, Any]] = json.loads(script.read_text()) if script.exists() else []
         for number, rule in enumerate(rules):
-            if rule.get("kind", kind) == kind and self._take(number, rule.get("times")):
+            if _fits(rule, request) and self._take(number, rule.get("times")):
                 return rule
         return {}
 
@@ -88,6 +93,11 @@ class ScriptedModel:
             os.write(handle, line)
         finally:
             os.close(handle)
+
+
+def _fits(rule: dict[str, Any], request: ModelRequest) -> bool:
+    wanted = rule.get("contains", "")
+    return rule.get("kind", request.kind) == request.kind and any(wanted in block for block in request.prompt.blocks)
 
 
 def _seen(request: ModelRequest) -> dict[str, Any]:
