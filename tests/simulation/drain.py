@@ -32,7 +32,8 @@ def drain(outside: Outside) -> str | None:
     for _ in range(_MOST_ROUNDS):
         due = outside.broker.take(*WorkQueue)
         if due is not None:
-            run_job(ports, running, memory_id=due.memory_id, job_id=due.id)
+            apart = due.queue is WorkQueue.QUARANTINE
+            run_job(ports, running, memory_id=due.memory_id, job_id=due.id, apart=apart)
             continue
         swept = sweep(ports)
         if swept.sent or swept.taken_back or swept.probed:

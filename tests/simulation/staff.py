@@ -56,7 +56,8 @@ class Worker:
                 continue
             self.outside.weather.scheduler.switch("takes a task")
             try:
-                run_job(self.ports, self.running, memory_id=job.memory_id, job_id=job.id)
+                apart = job.queue is WorkQueue.QUARANTINE
+                run_job(self.ports, self.running, memory_id=job.memory_id, job_id=job.id, apart=apart)
             except OmError:
                 self.outside.weather.count("tasks given up")
 
