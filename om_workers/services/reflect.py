@@ -102,10 +102,14 @@ def _begin_call(ports: Ports, claim: Claim) -> str | None:
 
 
 def _read(ports: Ports, claim: Claim) -> list[SegmentRecord] | None:
-    """The segments that are condensed; ``None`` when a delete came in between and the answer could not be stored."""
+    """The segments that are condensed; ``None`` when one is no longer active, so that no answer could be stored.
+
+    A delete came in between, or this worker slept through its lease and another has done the job.
+    """
     with ports.store.read() as snapshot:
         if snapshot.segments.lineage(claim.job.lineage_id).epoch != claim.epoch:
             return None
         active = snapshot.segments.in_state(claim.job.lineage_id, "active")
     wanted = set(claim.basis)
-    return [segment for segment in active if segment.id in wanted]
+    found = [segment for segment in active if segment.id in wanted]
+    return found if len(found) == len(wanted) else None
