@@ -41,6 +41,11 @@ class Call:
     answer: str | None = None
     cancelled: bool = False
 
+    @property
+    def name(self) -> str:
+        """A word for the call, which its answer holds."""
+        return f"call-{self.id[-6:]}"
+
 
 class SimulatedModel:
     """One provider for all processes; ``calls`` holds every call in order."""
@@ -123,9 +128,9 @@ class SimulatedModel:
         more = 60 if call.manner == "long" else self.weather.choices.draw(3) if call.seqs else 0
         if call.seqs:
             first, last = call.seqs[0], call.seqs[-1]
-            said = f"* 🔴 (09:00) noted {first} to {last}: {' '.join(call.marks)} [{first}-{last}]"
+            said = f"* 🔴 (09:00) noted {first} to {last} in {call.name}: {' '.join(call.marks)} [{first}-{last}]"
         else:
-            said = f"* 🔴 condensed {len(call.texts)}: {' '.join(call.marks[-_REMEMBERED:])}"
+            said = f"* 🔴 condensed {len(call.texts)} in {call.name}: {' '.join(call.marks[-_REMEMBERED:])}"
         extra = [f"* ✅ detail {number} of {call.id[-4:]} was settled too" for number in range(more)]
         return "\n".join([said, *extra])
 

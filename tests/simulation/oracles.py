@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
+from om_workers.engine.jobs import Trigger
 from om_workers.engine.retry import Outcome
 from om_workers.ports.bundle import Ports
 from om_workers.services.context import render_context
@@ -181,7 +182,11 @@ def unfounded(calls: Sequence[Call], rows: Rows) -> list[str]:
 
 
 def cut_pairs(rows: Rows) -> list[str]:
-    """Observed ranges that end between a call and a result that was stored before the job was first claimed."""
+    """Observed ranges that end between a call and a result that was stored before the job was first claimed.
+
+    A range that is observed again after a delete is not chosen: it is what it was.
+    """
+    chosen = {row["id"] for row in rows.jobs if row["trigger"] != Trigger.REBUILD}
     claimed: dict[str, str] = {}
     for row in rows.attempts:
         claimed.setdefault(row["job_id"], str(row["started_at"]))
@@ -189,7 +194,7 @@ def cut_pairs(rows: Rows) -> list[str]:
     return [
         f"segment {segment['id']} ends at {segment['last_seq']}, between {call['call_seq']} and {call['result_seq']}"
         for segment in rows.segments
-        if segment["kind"] != "reflection"
+        if segment["kind"] != "reflection" and segment["job_id"] in chosen
         for call in rows.tool_calls
         if call["thread_id"] == segment["thread_id"]
         and call["result_seq"] is not None
@@ -218,6 +223,8 @@ def _unfounded_segment(
     answered = [call for call in calls if call.answer is not None]
     if not answered:
         return [f"{name} stands on no answer"]
+    if not any(call.name in segment["text"] for call in answered):
+        return [f"{name} is not what the attempt that stored it was answered"]
     if segment["kind"] == "reflection":
         return [] if any(list(call.texts) == sources for call in answered) else [f"{name} condenses what was not shown"]
     seqs, whole = calls[0].seqs, range(segment["first_seq"], segment["last_seq"] + 1)

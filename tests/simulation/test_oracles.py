@@ -28,16 +28,16 @@ from tests.simulation.oracles import (
 from tests.support.doubles import START
 from tests.support.world import World, call_part, message, result_part, words_of
 
-CALL = Call("call1", "worker1", "job1", 1, "observe", (1, 2), (), (), 0, None, "noted 1 to 2")
+CALL = Call("call1", "worker1", "job1", 1, "observe", (1, 2), (), (), 0, None, "noted 1 to 2 in call-call1")
 LEDGER = {
     "id": "call1", "job_id": "job1", "attempt": 1, "kind": "observe", "state": "finished", "outcome": "answered",
 }  # fmt: skip
 SEGMENT = {
     "id": "s1", "kind": "observation", "job_id": "job1", "attempt": 1, "first_seq": 1, "last_seq": 2,
-    "text": "noted 1 to 2", "thread_id": "thread1",
+    "text": "noted 1 to 2 in call-call1", "thread_id": "thread1",
 }  # fmt: skip
 ATTEMPT = {"job_id": "job1", "n": 1, "outcome": "stored", "started_at": "2026-01-01 10:00:00"}
-JOB = {"id": "job1", "last_outcome": "stored", "memory_id": "memory1"}
+JOB = {"id": "job1", "trigger": "plan", "last_outcome": "stored", "memory_id": "memory1"}
 
 
 @pytest.fixture
@@ -201,7 +201,8 @@ def test_calls_that_the_ledger_does_not_tell_as_they_were_are_seen(calls: list[C
         ([replace(CALL, seqs=(1,))], {}),
         ([replace(CALL, seqs=(1, 2, 3))], {}),
         ([CALL, CALL], {}),
-        ([CALL], {"segments": [SEGMENT | {"text": "noted 2 to 2"}]}),
+        ([CALL], {"segments": [SEGMENT | {"text": "noted 2 to 2 in call-call1"}]}),
+        ([CALL], {"segments": [SEGMENT | {"text": "noted 1 to 2 in call-call2"}]}),
         ([CALL], {"attempts": [ATTEMPT | {"outcome": "lost"}]}),
         ([CALL], {"attempts": [ATTEMPT | {"outcome": None}]}),
         ([CALL], {"segments": []}),
@@ -218,6 +219,7 @@ def test_a_range_that_cuts_a_pair_is_seen() -> None:
     early = [{"thread_id": "thread1", "seq": 3, "received_at": "2026-01-01 09:00:00"}]
     late = [{"thread_id": "thread1", "seq": 3, "received_at": "2026-01-01 11:00:00"}]
     assert cut_pairs(rows(tool_calls=calls, messages=late)) == []
+    assert cut_pairs(rows(tool_calls=calls, messages=early, jobs=[JOB | {"trigger": "rebuild"}])) == []
     assert cut_pairs(rows(tool_calls=calls, messages=early))
 
 

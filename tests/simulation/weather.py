@@ -10,7 +10,7 @@ from tests.simulation.choices import Choices
 from tests.simulation.scenario import Faults, Scenario
 from tests.simulation.scheduler import Actor, Scheduler
 
-_DELICATE = frozenset({"COMMIT", "committed", "send", "publish"})
+_DELICATE = frozenset({"COMMIT", "committed", "send", "publish", "answered"})
 _EMPHASIS = 8
 _FROZEN = (4_000, 12_000, 15_000, 45_000)
 
