@@ -16,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test soak check format lock ci clean
+.PHONY: help setup demo up test soak mutants check format lock ci clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,9 @@ test: $(INSTALLED) ## run all tests with the services they need
 
 soak: $(INSTALLED) ## kill real processes at random, a storm a seed (SEEDS=100)
 	$(BIN)/python -m tests.chaos.storm --seeds $(SEEDS)
+
+mutants: $(INSTALLED) ## edit every sentence of the protocol away and see a test fail (ONLY=name)
+	$(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY))
 
 check: $(INSTALLED) ## check format, lint, types, imports and the shape of the code
 	$(BIN)/ruff format --check $(CODE)
