@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+
 from om_workers.engine.jobs import JobState, Lane
+from om_workers.ports.bundle import Ports
+from om_workers.ports.errors import NotFoundError
 from om_workers.services.state import MemoryView
 
 _MOVING = (JobState.QUEUED, JobState.RUNNING)
+
+
+def count_events(ports: Ports, memory_ids: Iterable[str]) -> dict[str, int]:
+    """How many events each memory has had; the same number as before means that there is nothing new to look at.
+
+    A memory that is not there, or was deleted, has no number.
+    """
+    counts = {}
+    with ports.store.read() as snapshot:
+        for memory_id in memory_ids:
+            with suppress(NotFoundError):
+                memory = snapshot.memory(memory_id)
+                if memory.deleted_at is None:
+                    counts[memory_id] = memory.event_count
+    return counts
 
 
 def is_blocked(view: MemoryView) -> bool:
