@@ -93,7 +93,11 @@ def remove_message(thread_id: ThreadId, message_id: MessageId, caller: Operate, 
 
 @router.get("/{thread_id}/messages", responses=problems(404))
 def get_messages(
-    thread_id: ThreadId, caller: Read, ports: PortsOf, after: Annotated[int, Query(ge=0)] = 0, limit: Page = 100
+    thread_id: ThreadId,
+    caller: Read,
+    ports: PortsOf,
+    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+    limit: Page = 100,
 ) -> dict[str, Any]:
     """Messages with seq > ``after``, in order."""
     found = list_messages(ports, caller.tenant_id, thread_id, after=after, limit=limit)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from om_workers.services.keys import make_key
 from tests.api.conftest import Api, said
+from tests.api.streams import read_stream
 
 JSON = {"Content-Type": "application/json"}
 
@@ -138,3 +139,19 @@ def test_no_parts_whatsoever_are_a_server_error(api: Api, parts: list[dict[str, 
     assert answer.status_code in (202, 409, 422)
     if answer.status_code == 202:
         assert api.client.get("/v1/threads/t/context").status_code == 200
+
+
+@pytest.mark.parametrize("number", [2**63, 10**30])
+def test_a_number_that_no_database_can_hold_is_refused(api: Api, number: int) -> None:
+    api.append("t", said("a"))
+    for path in ("messages", "events"):
+        answer = api.client.get(f"/v1/threads/t/{path}", params={"after": number})
+        assert answer.status_code == 422, path
+    assert api.client.post("/v1/threads/t/context", json={"min_seq": number, "wait": 0.1}).status_code < 500
+    assert api.client.get("/v1/threads/t/context", params={"max_tokens": number}).status_code < 500
+
+
+@pytest.mark.parametrize("last", ["9" * 30, "9" * 5_000, "-1", "١", "x"])
+def test_a_last_event_id_that_is_none_is_taken_for_absent(api: Api, last: str) -> None:
+    api.append("t", said("a"))
+    assert len(read_stream(api, {"Last-Event-ID": last}, 1)) == 1

@@ -17,7 +17,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from om_workers.ports.clock import Clock
-from om_workers.ports.errors import BusyError, OmError, PermanentError, StoreFullError, StoreUnavailableError
+from om_workers.ports.errors import (
+    BusyError,
+    ConflictError,
+    InvalidInputError,
+    OmError,
+    PermanentError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 
 _WRITER = {"om_writer": True}
 LOCK_TIMEOUT_SECONDS = 5.0
@@ -50,6 +58,10 @@ class SchemaMissingError(PermanentError):
     """The database lacks a table or column that this program needs: run `om migrate`."""
 
 
+class RefusedRowError(PermanentError):
+    """The database refused a row that breaks a rule of its schema."""
+
+
 # Driver's error, words in it, the port's error. SQLite has one class for nearly everything and tells more in words.
 _MEANINGS: tuple[tuple[type[BaseException], str, type[OmError]], ...] = (
     (sqlite3.OperationalError, "locked", BusyError),
@@ -57,6 +69,12 @@ _MEANINGS: tuple[tuple[type[BaseException], str, type[OmError]], ...] = (
     (sqlite3.OperationalError, "no such", SchemaMissingError),
     (sqlite3.OperationalError, "has no column", SchemaMissingError),
     (sqlite3.DatabaseError, "not a database", NotADatabaseError),
+    (sqlite3.IntegrityError, "UNIQUE", ConflictError),
+    (sqlite3.IntegrityError, "", RefusedRowError),
+    (sqlite3.DataError, "", InvalidInputError),
+    (psycopg.errors.UniqueViolation, "", ConflictError),
+    (psycopg.errors.IntegrityError, "", RefusedRowError),
+    (psycopg.errors.DataError, "", InvalidInputError),
     (psycopg.errors.LockNotAvailable, "", BusyError),
     (psycopg.errors.DeadlockDetected, "", BusyError),
     (psycopg.errors.SerializationFailure, "", BusyError),
@@ -163,6 +181,8 @@ def translated() -> Iterator[None]:
         raise StoreUnavailableError("all connections to the database are in use") from error
     except DBAPIError as error:
         raise _translate(error) from error
+    except OverflowError as error:  # SQLite's driver says so of an integer beyond 64 bits, and SQLAlchemy lets it pass
+        raise InvalidInputError("a number is too large for the database") from error
 
 
 def _translate(error: DBAPIError) -> Exception:
