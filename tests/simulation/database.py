@@ -7,13 +7,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from om_workers.adapters.sql.connection import connect
 from om_workers.adapters.sql.migrate import upgrade
-from tests.simulation.scheduler import Actor, current_scheduler, switch
+from tests.simulation.scheduler import Actor, Scheduler, current_scheduler, switch
 
 LOCK_TIMEOUT_SECONDS = 5.0
 _BEGIN_READING = "BEGIN"
@@ -60,7 +61,29 @@ class Turns:
         self._holder, self.waits = None, 0
 
 
-class Database:
+class Database(Protocol):
+    """A database for one run after the other."""
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of all runs."""
+        ...
+
+    @property
+    def waits(self) -> int:
+        """How often somebody had to wait for a lock in this run."""
+        ...
+
+    def refresh(self) -> None:
+        """Begin anew."""
+        ...
+
+    def attend(self, scheduler: Scheduler) -> None:
+        """Take part in this run."""
+        ...
+
+
+class SqliteDatabase:
     """A SQLite file that is as the migrations made it whenever a run begins."""
 
     def __init__(self, folder: Path) -> None:
@@ -73,8 +96,16 @@ class Database:
         upgrade(self.engine)
         self.engine.dispose()
         self._migrated = self._file.read_bytes()
-        event.listen(self.engine, "before_cursor_execute", _before_statement)
-        event.listen(self.engine, "commit", _before_commit)
+        event.listen(self.engine, "before_cursor_execute", before_statement)
+        event.listen(self.engine, "commit", before_commit)
+
+    @property
+    def waits(self) -> int:
+        """How often somebody had to wait for the write lock in this run."""
+        return self.turns.waits
+
+    def attend(self, scheduler: Scheduler) -> None:
+        """Take part in this run: the turns are the scheduler's already."""
 
     def refresh(self) -> None:
         """Begin anew."""
@@ -86,11 +117,11 @@ class Database:
 
 
 @contextmanager
-def open_database() -> Iterator[Database]:
+def open_database() -> Iterator[SqliteDatabase]:
     """A database of this process, in memory where the system has such a place; gone with the block."""
     place = _IN_MEMORY if _IN_MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="om-simulation-", dir=place) as folder:
-        database = Database(Path(folder))
+        database = SqliteDatabase(Path(folder))
         yield database
         database.engine.dispose()
 
@@ -99,11 +130,13 @@ def _be_quick(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> No
     connection.execute("PRAGMA synchronous=OFF")
 
 
-def _before_statement(_connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
+def before_statement(_connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
+    """A point before every statement."""
     if statement != _BEGIN_READING:
         switch(statement)
 
 
-def _before_commit(connection: Connection) -> None:
+def before_commit(connection: Connection) -> None:
+    """A point before every commit that changes something."""
     if connection.get_execution_options().get("om_writer"):
         switch("COMMIT")

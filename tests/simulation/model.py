@@ -26,7 +26,11 @@ _ERRORS = {
 
 @dataclass
 class Call:
-    """One call as the model saw it. ``seqs``: the messages of an observation; ``texts``: those of a reflection."""
+    """One call as the model saw it.
+
+    ``seqs``: the messages of an observation; ``texts``: those of a reflection. ``answer``: what may be stored;
+    ``outcome``: what the caller was told, if it was told anything.
+    """
 
     id: str
     process: str
@@ -39,6 +43,7 @@ class Call:
     asked_at: int
     manner: str | None = None
     answer: str | None = None
+    outcome: str | None = None
     cancelled: bool = False
 
     @property
@@ -60,7 +65,12 @@ class SimulatedModel:
         call = self._begin(request, process)
         try:
             self._take_time(call, request.timeout_seconds)
-            return self._answer(call)
+            reply = self._answer(call)
+            call.outcome = "answered"
+            return reply
+        except ModelError as error:
+            call.outcome = error.outcome
+            raise
         finally:
             self._running.pop(call.id, None)
 

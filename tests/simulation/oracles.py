@@ -135,8 +135,8 @@ def unaccounted(calls: Sequence[Call], rows: Rows) -> list[str]:
         row = ledger.get(call.id)
         if row is None or (row["job_id"], row["attempt"], row["kind"]) != (call.job_id, call.attempt, call.kind):
             found.append(f"call {call.id} has no ledger row of its own")
-        elif row["state"] == "finished" and (row["outcome"] == "answered") != (call.answer is not None or _bad(call)):
-            found.append(f"call {call.id} ended {call.manner or 'well'} and is kept as {row['outcome']}")
+        elif row["state"] == "finished" and row["outcome"] != call.outcome:
+            found.append(f"call {call.id} ended {call.outcome} and is kept as {row['outcome']}")
     found += [f"call {row['id']} is left {row['state']}" for row in rows.calls if row["state"] == "started"]
     found += [
         f"call {row['id']} is kept as {row['state']} and never was"
@@ -232,11 +232,6 @@ def _unfounded_segment(
     if len(calls) != 1 or not of_range or f"noted {seqs[0]} to {seqs[-1]}" not in segment["text"]:
         return [f"{name} was made from {[call.seqs for call in calls]}"]
     return []
-
-
-def _bad(call: Call) -> bool:
-    """Whether the call was answered, though not well."""
-    return call.manner in {"empty", "loop", "cut", "garbage", "refusal"}
 
 
 def still_said(histories: Iterable[ThreadHistory], engine: Engine) -> list[str]:

@@ -59,9 +59,10 @@ def run(database: Database, scenario: Scenario, seed: int, replay: Sequence[int]
     add_staff(outside, scenario, crowd)
     _make_threads(outside, scenario)
     weather.calm = False
+    database.attend(weather.scheduler)
     weather.scheduler.run()
     violations = list(weather.scheduler.failures) or _judge(outside, crowd.histories)
-    weather.count("waits for the write lock", database.turns.waits)
+    weather.count("waits for a lock", database.waits)
     return Run(choices.made, weather.scheduler.trace, weather.tally, violations)
 
 

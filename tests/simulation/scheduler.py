@@ -45,7 +45,10 @@ class Process:
 
 @dataclass
 class Actor:
-    """A thread of the simulation; ``life`` is that of the process it was started in."""
+    """A thread of the simulation.
+
+    ``life`` is that of the process it was started in; ``blocked``: the database keeps it waiting for a lock.
+    """
 
     name: str
     body: Callable[[], None]
@@ -54,6 +57,7 @@ class Actor:
     waiting: bool = False
     wake_at: int | None = None
     done: bool = False
+    blocked: bool = False
     baton: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -75,6 +79,7 @@ class Scheduler:
         self.stopping = False
         self._aborted = False
         self.disturb: Callable[[Actor, str], None] = lambda _actor, _label: None
+        self.settle: Callable[[], None] = lambda: None
         self.actors: list[Actor] = []
         self._finished = threading.Lock()
 
@@ -167,6 +172,10 @@ class Scheduler:
         if self.current() is not None:
             raise StoppedError
 
+    def overtake(self) -> None:
+        """Let the others run: the running actor is blocked, and its thread cannot say so."""
+        self._hand_to(self._next(None))
+
     @staticmethod
     def current() -> Actor | None:
         """The actor of this thread; ``None`` outside of the run."""
@@ -211,6 +220,7 @@ class Scheduler:
 
     def _next(self, running: Actor | None) -> Actor | None:
         while True:
+            self.settle()
             ready = [actor for actor in self.actors if self._is_ready(actor)]
             if ready:
                 break
@@ -226,7 +236,7 @@ class Scheduler:
         return chosen
 
     def _is_ready(self, actor: Actor) -> bool:
-        if actor.done or (actor.process is not None and actor.process.frozen_until > self.now):
+        if actor.done or actor.blocked or (actor.process is not None and actor.process.frozen_until > self.now):
             return False
         return not actor.waiting or (actor.wake_at is not None and actor.wake_at <= self.now)
 
@@ -234,8 +244,11 @@ class Scheduler:
         times = []
         for actor in self.actors:
             wakes = actor.wake_at if actor.waiting else self.now
-            if not actor.done and wakes is not None:
+            if not actor.done and not actor.blocked and wakes is not None:
                 times.append(max(wakes, actor.process.frozen_until if actor.process else 0))
+        if not times and any(actor.blocked for actor in self.actors):
+            # They wait for each other; the database will find out and refuse one of them.
+            return
         if not times:
             waiting = ", ".join(actor.name for actor in self.actors if not actor.done)
             self._note(f"nobody can go on: {waiting} wait for ever")

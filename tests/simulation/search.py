@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.simulation.database import open_database
+from tests.simulation.database import Database, open_database
 from tests.simulation.run import run
 from tests.simulation.scenario import draw_scenario
 
@@ -16,7 +16,7 @@ INTERESTING = (
     "appended messages", "repeated messages", "contexts read", "model calls", "duplicated calls", "observations",
     "stand-ins", "reflections", "activations", "degraded segments", "crashes", "requests cut off by a crash", "freezes",
     "zombie commits refused", "leases taken back", "calls ended by a heartbeat", "lost sends", "doubled sends",
-    "delayed sends", "sends refused", "forgotten tasks", "waits for the write lock", "busy", "commits delayed",
+    "delayed sends", "sends refused", "forgotten tasks", "waits for a lock", "busy", "commits delayed",
     "jobs handed back", "deleted messages", "deleted threads", "ranges to rebuild", "jobs cancelled",
 )  # fmt: skip
 """What every search worth its name has seen."""
@@ -52,6 +52,15 @@ class Search:
         return [name for name in INTERESTING if not self.tally[name]]
 
 
+def search_on(database: Database, seeds: Sequence[int], *, name: str | None = None) -> Iterator[Search]:
+    """Play the seeds in this process, on this database; what each of them came to."""
+    for seed in seeds:
+        scenario = draw_scenario(seed, name)
+        done = run(database, scenario, seed)
+        found = [Found(seed, scenario.name, done.violations)] if done.violations else []
+        yield Search(1, found, done.tally)
+
+
 def search(first: int, seeds: int, *, processes: int, name: str | None = None) -> Iterator[Search]:
     """Play the seeds in several processes; what each few of them came to."""
     chunks = [range(start, min(start + _AT_ONCE, first + seeds)) for start in range(first, first + seeds, _AT_ONCE)]
@@ -66,11 +75,6 @@ def search_here(seeds: Sequence[int], *, name: str | None = None) -> Search:
     """Play the seeds in this process."""
     result = Search()
     with open_database() as database:
-        for seed in seeds:
-            scenario = draw_scenario(seed, name)
-            done = run(database, scenario, seed)
-            result.runs += 1
-            result.tally += done.tally
-            if done.violations:
-                result.found.append(Found(seed, scenario.name, done.violations))
+        for part in search_on(database, seeds, name=name):
+            result.add(part)
     return result

@@ -28,7 +28,7 @@ from tests.simulation.oracles import (
 from tests.support.doubles import START
 from tests.support.world import World, call_part, message, result_part, words_of
 
-CALL = Call("call1", "worker1", "job1", 1, "observe", (1, 2), (), (), 0, None, "noted 1 to 2 in call-call1")
+CALL = Call("call1", "worker1", "job1", 1, "observe", (1, 2), (), (), 0, None, "noted 1 to 2 in call-call1", "answered")
 LEDGER = {
     "id": "call1", "job_id": "job1", "attempt": 1, "kind": "observe", "state": "finished", "outcome": "answered",
 }  # fmt: skip
