@@ -3,6 +3,7 @@
 Nobody here knows beforehand who will have to wait. So while a statement does not come back, a side connection asks the
 server whether it is blocked; if so, the others run. Whoever chooses the next actor first waits until those that were
 blocked have come back or are blocked again, so that a run depends on its choices and not on how quick the server is.
+One thing remains the server's: whom of several that wait for the same row it lets go first.
 """
 
 from __future__ import annotations
