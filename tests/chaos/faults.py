@@ -18,7 +18,9 @@ from tests.chaos.recovery import within
 from tests.chaos.stack import Program, StormStack
 from tests.services.embedded_postgres import EmbeddedPostgres
 
-_AIM_SECONDS = 0.6
+_AIM_SECONDS = 1.0
+_SPARED = 0.8
+"""How often a worker without a call in flight is not worth its kill."""
 _LONGEST_DOWN_SECONDS = 3.0
 _FROZEN_PAST_LEASE_SECONDS = 11.0
 
@@ -32,6 +34,8 @@ class Weather:
     chance: random.Random
     postgres: EmbeddedPostgres | None
     done: Counter[str] = field(default_factory=Counter)
+    cut_calls: int = 0
+    _postgres_away: bool = False
     _ends: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -39,7 +43,7 @@ class Weather:
         """Begin one fault."""
         kinds: dict[Callable[[], str | None], int] = {
             self._kill_worker: 9,
-            self._kill_api: 4,
+            self._kill_api: 2,
             self._kill_beat: 1,
             self._freeze_worker: 2,
             self._flush_redis: 1,
@@ -79,13 +83,15 @@ class Weather:
 
     def _kill_worker(self) -> str | None:
         victim, calls = self._aim()
-        if victim is None:
+        if victim is None or (not calls and self.chance.random() < _SPARED):
             return None
         victim.kill()
-        for call in calls:
+        cut = [call for call in calls if call.state != "answered"]
+        for call in cut:
             call.killed = True
+        self.cut_calls += len(cut)
         self._soon(victim.start)
-        return "worker killed in mid-call" if calls else "worker killed"
+        return "worker killed in mid-call" if cut else "worker killed"
 
     def _kill_api(self) -> str | None:
         return self._kill_one(self.stack.apis)
@@ -140,14 +146,22 @@ class Weather:
 
     def _trouble_database(self) -> str | None:
         if self.postgres is not None:
+            if self._postgres_away:
+                return None
+            self._postgres_away = True
             self.postgres.stop()
-            self.postgres.start()
+            self._later(self.chance.uniform(0, 2), self._start_postgres)
             return "PostgreSQL restarted"
         if self.stack.full.exists():
             return None
         self.stack.full.touch()
         self._soon(lambda: self.stack.full.unlink(missing_ok=True))
         return "SQLite full"
+
+    def _start_postgres(self) -> None:
+        if self.postgres is not None:
+            self.postgres.start()
+        self._postgres_away = False
 
     def _move_clock(self) -> str | None:
         if self.stack.on_sqlite:
@@ -162,9 +176,10 @@ class Weather:
         found: list[tuple[Program | None, list[Call]]] = [(None, [])]
 
         def look() -> bool:
-            open_calls = {call.port: call for call in self.model.open_calls()}
             up = [worker for worker in self.stack.workers if worker.alive and not worker.frozen]
-            aims = [(worker, _calls_of(worker, open_calls)) for worker in up]
+            ports = [(worker, _ports_of(worker)) for worker in up]
+            open_calls = self.model.open_calls()
+            aims = [(worker, [call for call in open_calls if call.port in own]) for worker, own in ports]
             found[0] = max(aims, key=lambda aim: len(aim[1]), default=(None, []))
             return bool(found[0][1])
 
@@ -172,10 +187,9 @@ class Weather:
         return found[0]
 
 
-def _calls_of(worker: Program, open_calls: dict[int, Call]) -> list[Call]:
+def _ports_of(worker: Program) -> set[int]:
     try:
         connections = psutil.Process(worker.pid).net_connections(kind="tcp")
     except psutil.Error:
-        return []
-    ports = {connection.laddr.port for connection in connections if connection.laddr}
-    return [call for port, call in open_calls.items() if port in ports]
+        return set()
+    return {connection.laddr.port for connection in connections if connection.laddr}

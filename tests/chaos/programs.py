@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import uvicorn
-from celery import Celery
 from celery.apps import beat as _beat  # noqa: F401 - loaded here, once, for the children that need it
 from celery.apps import worker as _worker  # noqa: F401
 from celery.bin import beat as _beat_command  # noqa: F401
@@ -28,17 +29,18 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import ExceptionContext
 
 from om_api.app import create_app
+from om_workers import bootstrap
 from om_workers.adapters.clock import SystemClock
 from om_workers.adapters.sql.connection import DatabaseClock
 from om_workers.adapters.sql.store import SqlStore
 from om_workers.adapters.tokens import TiktokenTokenizer
-from om_workers.bootstrap import Wired, wire
-from om_workers.embedded.commands import LANES, beat_arguments, worker_arguments
+from om_workers.bootstrap import Wired
+from om_workers.embedded.commands import beat_arguments, worker_arguments
 from om_workers.settings import Settings
-from om_workers.tasks.life import Life
-from om_workers.tasks.work import register
 
-CLOCK, FULL = "STORM_CLOCK", "STORM_FULL"
+CLOCK, FULL, FOLDER, LANES, SLOTS = "STORM_CLOCK", "STORM_FULL", "STORM_FOLDER", "STORM_LANES", "STORM_SLOTS"
+"""Environment variables by which a storm tells a program about its files and its work."""
+
 _PR_SET_PDEATHSIG = 1
 _NO_LIMIT = 4_294_967_294
 # The parent of all programs has imported everything: a killed one is back in a fraction of a second, not after six.
@@ -60,16 +62,13 @@ class MovedClock(SystemClock):
         return datetime.now(UTC) + timedelta(seconds=float(text or 0))
 
 
-def wire_spoiled(settings: Mapping[str, str], *, consuming: bool = False) -> Wired:
-    """The service's adapters for these environment variables, with the storm's clock and disk."""
+def wire_here(settings: Mapping[str, str]) -> Wired:
+    """The service's adapters for these environment variables in this very process, with the storm's clock."""
     named: dict[str, Any] = {
         name.removeprefix("OM_").lower(): value for name, value in settings.items() if name.startswith("OM_")
     }
     named["compatible"] = json.loads(named["compatible"])
-    wired = wire(Settings.model_validate(named), consuming=consuming)
-    if wired.engine.dialect.name == "sqlite":
-        _spoil_disk(wired.engine, Path(settings[FULL]))
-    event.listen(wired.engine, "handle_error", _tell)
+    wired = bootstrap.wire(Settings.model_validate(named))
     clock = MovedClock(Path(settings[CLOCK]))
     store = SqlStore(wired.engine, DatabaseClock(clock))
     return replace(wired, ports=replace(wired.ports, clock=clock, store=store))
@@ -83,37 +82,45 @@ def start(kind: str, name: str, settings: Mapping[str, str], log: Path) -> ForkS
     return process
 
 
-def _run(target: object, name: str, settings: dict[str, str], log: Path) -> None:
+def _run(target: Callable[[str], None], name: str, settings: dict[str, str], log: Path) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     with log.open("ab") as output:
         for stream in (1, 2):
             os.dup2(output.fileno(), stream)
-    assert callable(target)
-    target(name, settings)
+    os.environ.update(settings)
+    # From here on the program wires itself as it always does, only with this clock.
+    vars(bootstrap)["SystemClock"] = partial(MovedClock, Path(settings[CLOCK]))
+    target(name)
 
 
-def _run_api(_name: str, settings: dict[str, str]) -> None:
-    wired = wire_spoiled(settings)
+def _run_api(_name: str) -> None:
+    wired = _spoil(bootstrap.wire(Settings()))
     host, port = wired.settings.host, wired.settings.port
     uvicorn.run(create_app(wired), host=host, port=port, log_level="warning", access_log=False)
 
 
-def _run_worker(name: str, settings: dict[str, str]) -> None:
-    wired = wire_spoiled(settings, consuming=True)
-    life = Life(wired.ports)
-    register(wired.app, wired.ports, life.running)
-    life.follow(wired.app)
-    _celery(wired.app, worker_arguments(lanes=LANES, slots=int(settings["STORM_SLOTS"]), name=f"{name}@storm"))
+def _run_worker(name: str) -> None:
+    lanes, slots = os.environ[LANES].split(","), int(os.environ[SLOTS])
+    _celery("om_workers.tasks", worker_arguments(lanes=lanes, slots=slots, name=f"{name}@storm"))
 
 
-def _run_beat(name: str, settings: dict[str, str]) -> None:
-    wired = wire_spoiled(settings, consuming=True)
-    _celery(wired.app, beat_arguments(Path(settings["STORM_FOLDER"]) / f"{name}-schedule"))
+def _run_beat(name: str) -> None:
+    _celery("om_workers.celery_app", beat_arguments(Path(os.environ[FOLDER]) / f"{name}-schedule"))
 
 
-def _celery(app: Celery, arguments: Sequence[str]) -> None:
+def _celery(module: str, arguments: Sequence[str]) -> None:
+    """Import the application in this process only: it wires itself from the environment when it is imported."""
+    program = importlib.import_module(module)
+    _spoil(program.wired)
     sys.argv = ["celery", *arguments[2:]]  # without the application's name: it is here already
-    app.start(argv=list(arguments[2:]))
+    program.app.start(argv=list(arguments[2:]))
+
+
+def _spoil(wired: Wired) -> Wired:
+    event.listen(wired.engine, "handle_error", _tell)
+    if wired.engine.dialect.name == "sqlite":
+        _spoil_disk(wired.engine, Path(os.environ[FULL]))
+    return wired
 
 
 def _spoil_disk(engine: Engine, full: Path) -> None:

@@ -15,16 +15,26 @@ import httpx
 import psutil
 
 from om_workers.bootstrap import Wired, migrate
+from om_workers.embedded.commands import CONTROL, MODEL_LANES, QUARANTINE
 from om_workers.embedded.listening import free_port
 from om_workers.embedded.redis_server import RedisServer
 from tests.chaos import programs
 from tests.chaos.model_server import ModelServer
 from tests.services.waiting import wait_until
 
-APIS, WORKERS, BEATS, SLOTS = 2, 3, 2, 6
+APIS, BEATS = 2, 2
+WORKERS = {
+    "worker-0": (MODEL_LANES, 8),
+    "worker-1": (MODEL_LANES, 8),
+    "worker-2": (MODEL_LANES, 8),
+    "control": ((CONTROL,), 1),
+    "quarantine": ((QUARANTINE,), 1),
+}
+"""Worker processes as a deployment has them: the lanes each takes from, and its slots."""
+
 OPTIONS = """
 [observation]
-messageTokens = 900
+messageTokens = 500
 bufferTokens = {buffer}
 bufferActivation = 0.7
 [reflection]
@@ -98,14 +108,16 @@ class StormStack:
             "OM_AUTH": "false",
             "OM_POOL_SIZE": "5",
             programs.FULL: str(self.full),
-            "STORM_SLOTS": str(SLOTS),
-            "STORM_FOLDER": str(folder),
+            programs.FOLDER: str(folder),
         }
-        self.wired: Wired = programs.wire_spoiled(self._settings_of("storm"))
+        self.wired: Wired = programs.wire_here(self._settings | {programs.CLOCK: str(self._clock("storm"))})
         migrate(self.wired)
-        self.apis = [self._program("api", number, self._port()) for number in range(APIS)]
-        self.workers = [self._program("worker", number) for number in range(WORKERS)]
-        self.beats = [self._program("beat", number) for number in range(BEATS)]
+        self.apis = [self._program("api", f"api-{number}", OM_PORT=str(free_port(_HOST))) for number in range(APIS)]
+        self.workers = [
+            self._program("worker", name, **{programs.LANES: ",".join(lanes), programs.SLOTS: str(slots)})
+            for name, (lanes, slots) in WORKERS.items()
+        ]
+        self.beats = [self._program("beat", f"beat-{number}") for number in range(BEATS)]
 
     @property
     def programs(self) -> list[Program]:
@@ -151,19 +163,12 @@ class StormStack:
             return False
         return any(c.raddr and c.raddr.port == self.redis.port and c.status == "ESTABLISHED" for c in connections)
 
-    def _program(self, kind: str, number: int, port: int | None = None) -> Program:
-        name = f"{kind}-{number}"
-        settings = self._settings_of(name) | ({} if port is None else {"OM_PORT": str(port)})
-        return Program(kind, name, settings, self.folder / f"{name}.log")
-
-    def _settings_of(self, name: str) -> dict[str, str]:
-        return self._settings | {programs.CLOCK: str(self._clock(name))}
+    def _program(self, kind: str, name: str, **settings: str) -> Program:
+        clock = {programs.CLOCK: str(self._clock(name))}
+        return Program(kind, name, self._settings | clock | settings, self.folder / f"{name}.log")
 
     def _clock(self, name: str) -> Path:
         return self.folder / f"clock-{'machine' if self.on_sqlite else name}"
-
-    def _port(self) -> int:
-        return free_port(_HOST)
 
 
 def _answers(url: str) -> bool:
