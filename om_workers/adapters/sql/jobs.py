@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import Connection, bindparam, insert, select, text, update
 
 from om_workers.adapters.sql.rows import ATTEMPT, JOB, LEASE, job_record, lease_record
 from om_workers.adapters.sql.tables import UNFINISHED_SQL
@@ -15,6 +15,12 @@ from om_workers.engine.jobs import JobState, Lane, check_transition
 from om_workers.ports.attempts import AttemptRecord
 from om_workers.ports.errors import ConflictError, NotFoundError
 from om_workers.ports.records import JobRecord, LeaseRecord
+
+# Statements of every turn are made once: making one costs more than running it. The states are spelt as in the index:
+# one over some of the rows serves only queries that say the same.
+_BY_ID = select(JOB).where(JOB.c.id == bindparam("id"))
+_UNFINISHED = select(JOB).where(JOB.c.lineage_id == bindparam("lineage_id"), text(UNFINISHED_SQL))
+_LEASES = select(LEASE).where(LEASE.c.lineage_id == bindparam("lineage_id"))
 
 
 class SqlJobs:
@@ -25,16 +31,15 @@ class SqlJobs:
 
     def get(self, job_id: str) -> JobRecord:
         """The job; raises ``NotFoundError``."""
-        row = self._connection.execute(select(JOB).where(JOB.c.id == job_id)).mappings().first()
+        row = self._connection.execute(_BY_ID, {"id": job_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such job")
         return job_record(row)
 
     def unfinished(self, lineage_id: str) -> list[JobRecord]:
         """The queued, running and dead jobs of a lineage: at most one a lane."""
-        # Spelt as in the index: one over some of the rows serves only queries that say the same.
-        states = select(JOB).where(JOB.c.lineage_id == lineage_id, text(UNFINISHED_SQL))
-        return [job_record(row) for row in self._connection.execute(states).mappings()]
+        found = self._connection.execute(_UNFINISHED, {"lineage_id": lineage_id})
+        return [job_record(row) for row in found.mappings()]
 
     def insert(self, job: JobRecord) -> None:
         """Store a new job."""
@@ -52,7 +57,7 @@ class SqlJobs:
 
     def leases(self, lineage_id: str) -> list[LeaseRecord]:
         """The lineage's leases."""
-        found = self._connection.execute(select(LEASE).where(LEASE.c.lineage_id == lineage_id))
+        found = self._connection.execute(_LEASES, {"lineage_id": lineage_id})
         return [lease_record(row) for row in found.mappings()]
 
     def update_lease(self, lineage_id: str, lane: Lane, values: Mapping[str, Any]) -> None:

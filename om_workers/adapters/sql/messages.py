@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import CALL, MESSAGE, record, stored_message
 from om_workers.engine.counting import COUNTER_VERSION
@@ -16,6 +16,18 @@ from om_workers.ports.records import CallRecord, KnownMessage, NewMessage, Store
 
 # Spelt as in the index over open calls: an index over some of the rows serves only queries that say the same.
 _OPEN = text("tool_call.result_seq IS NULL AND NOT tool_call.closed")
+
+# Statements of every turn are made once: making one costs more than running it.
+_OFFSET = select(MESSAGE.c.offset_tokens).where(
+    MESSAGE.c.thread_id == bindparam("thread_id"), MESSAGE.c.seq == bindparam("seq")
+)
+_OPEN_CALLS = select(CALL).where(CALL.c.thread_id == bindparam("thread_id"), _OPEN).order_by(CALL.c.call_seq)
+_CROSSING = select(CALL.c.call_seq, CALL.c.result_seq).where(
+    CALL.c.thread_id == bindparam("thread_id"),
+    CALL.c.result_seq > bindparam("limit"),
+    CALL.c.call_seq <= bindparam("limit"),
+    CALL.c.call_seq > bindparam("after"),
+)
 
 
 class SqlMessages:
@@ -43,9 +55,7 @@ class SqlMessages:
 
     def offset_before(self, thread_id: str, seq: int) -> int:
         """Tokens of all messages before ``seq``."""
-        found = self._connection.execute(
-            select(MESSAGE.c.offset_tokens).where(MESSAGE.c.thread_id == thread_id, MESSAGE.c.seq == seq)
-        )
+        found = self._connection.execute(_OFFSET, {"thread_id": thread_id, "seq": seq})
         return int(found.scalar_one())
 
     def sizes(self, thread_id: str, after: int, upto: int, *, limit: int) -> list[tuple[int, int]]:
@@ -113,21 +123,12 @@ class SqlMessages:
 
     def open_calls(self, thread_id: str) -> list[CallRecord]:
         """Calls that are neither answered nor closed, in order."""
-        found = self._connection.execute(
-            select(CALL).where(CALL.c.thread_id == thread_id, _OPEN).order_by(CALL.c.call_seq)
-        )
+        found = self._connection.execute(_OPEN_CALLS, {"thread_id": thread_id})
         return [record(CallRecord, row) for row in found.mappings()]
 
     def crossing(self, thread_id: str, limit: int, *, after: int) -> list[Pair]:
         """Answered pairs with the call in (after, limit] and the result behind ``limit``."""
-        found = self._connection.execute(
-            select(CALL.c.call_seq, CALL.c.result_seq).where(
-                CALL.c.thread_id == thread_id,
-                CALL.c.result_seq > limit,
-                CALL.c.call_seq <= limit,
-                CALL.c.call_seq > after,
-            )
-        )
+        found = self._connection.execute(_CROSSING, {"thread_id": thread_id, "limit": limit, "after": after})
         return [Pair(row.call_seq, row.result_seq) for row in found]
 
     def count(self, thread_id: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, text, update
 
 from om_workers.adapters.sql.rows import LINEAGE, POSITION, RANGE, SEGMENT, SOURCE, record
 from om_workers.adapters.sql.tables import REBUILD_SQL
@@ -24,6 +24,19 @@ _SIZE_COLUMNS = (
     SEGMENT.c.job_id,
     SEGMENT.c.attempt,
 )
+# Statements of every turn are made once: making one costs more than running it.
+_LINEAGE = select(LINEAGE).where(LINEAGE.c.id == bindparam("id"))
+_POSITION = select(POSITION).where(
+    POSITION.c.lineage_id == bindparam("lineage_id"), POSITION.c.thread_id == bindparam("thread_id")
+)
+_OF_LINEAGE = SEGMENT.c.lineage_id == bindparam("lineage_id")
+_SIZES = select(*_SIZE_COLUMNS).where(_OF_LINEAGE, SEGMENT.c.state == "buffered").order_by(*_ORDER)
+_IN_STATES = select(SEGMENT).where(_OF_LINEAGE, SEGMENT.c.state.in_(bindparam("states", expanding=True)))
+_IN_STATES = _IN_STATES.order_by(*_ORDER)
+_CANDIDATE = select(SEGMENT.c.id).where(_OF_LINEAGE, SEGMENT.c.state == "candidate")
+_RANGES = select(RANGE.c.segment_id, RANGE.c.first_seq, RANGE.c.last_seq).where(
+    RANGE.c.segment_id.in_(bindparam("ids", expanding=True))
+)
 _MOST_PARAMETERS = 1_000
 _RANGE_COLUMNS = ("first_seq", "last_seq")
 
@@ -36,7 +49,7 @@ class SqlSegments:
 
     def lineage(self, lineage_id: str) -> LineageRecord:
         """The lineage; raises ``NotFoundError``."""
-        row = self._connection.execute(select(LINEAGE).where(LINEAGE.c.id == lineage_id)).mappings().first()
+        row = self._connection.execute(_LINEAGE, {"id": lineage_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such lineage")
         return record(LineageRecord, row)
@@ -52,8 +65,7 @@ class SqlSegments:
 
     def position(self, lineage_id: str, thread_id: str) -> PositionRecord:
         """The position; raises ``NotFoundError``."""
-        where = (POSITION.c.lineage_id == lineage_id, POSITION.c.thread_id == thread_id)
-        row = self._connection.execute(select(POSITION).where(*where)).mappings().first()
+        row = self._connection.execute(_POSITION, {"lineage_id": lineage_id, "thread_id": thread_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such position")
         return record(PositionRecord, row)
@@ -65,11 +77,12 @@ class SqlSegments:
 
     def buffered(self, lineage_id: str) -> list[SegmentSize]:
         """The buffered segments, oldest first."""
-        return [record(SegmentSize, row) for row in self._with_ranges(lineage_id, _SIZE_COLUMNS, ("buffered",))]
+        return [record(SegmentSize, row) for row in self._found(_SIZES, {"lineage_id": lineage_id})]
 
     def in_state(self, lineage_id: str, *states: str) -> list[SegmentRecord]:
         """The segments in these states, in order."""
-        return [record(SegmentRecord, row) for row in self._with_ranges(lineage_id, (SEGMENT,), states)]
+        values = {"lineage_id": lineage_id, "states": list(states)}
+        return [record(SegmentRecord, row) for row in self._found(_IN_STATES, values)]
 
     def states(self, segment_ids: Sequence[str]) -> dict[str, str]:
         """The state of each of these segments."""
@@ -78,8 +91,7 @@ class SqlSegments:
 
     def has_candidate(self, lineage_id: str) -> bool:
         """Whether a candidate reflection waits."""
-        where = (SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state == "candidate")
-        return self._connection.execute(select(SEGMENT.c.id).where(*where)).first() is not None
+        return self._connection.execute(_CANDIDATE, {"lineage_id": lineage_id}).first() is not None
 
     def count(self, lineage_id: str) -> int:
         """How many segments a lineage holds, in whatever state."""
@@ -95,12 +107,13 @@ class SqlSegments:
             RANGE.c.last_seq >= seq,
         )
         ids = list(self._connection.execute(held).scalars())
-        return self._records(SEGMENT.c.id.in_(ids))
+        return self._records(select(SEGMENT).where(SEGMENT.c.id.in_(ids)).order_by(*_ORDER))
 
     def awaiting_rebuild(self, lineage_id: str) -> list[SegmentRecord]:
         """Stand-ins of deletes whose messages are to be observed again, in order."""
         # Spelt as in the index: one over some of the rows serves only queries that say the same.
-        return self._records(and_(SEGMENT.c.lineage_id == lineage_id, text(f"segment.{REBUILD_SQL}")))
+        waiting = select(SEGMENT).where(SEGMENT.c.lineage_id == lineage_id, text(f"segment.{REBUILD_SQL}"))
+        return self._records(waiting.order_by(*_ORDER))
 
     def keep_stand_in(self, segment_id: str) -> None:
         """The stand-in is no longer to be replaced."""
@@ -150,25 +163,18 @@ class SqlSegments:
         values = {"served": text, "tokens": tokens, "degraded": True}
         self._connection.execute(update(SEGMENT).where(SEGMENT.c.id == segment_id).values(**values))
 
-    def _records(self, where: ColumnElement[bool]) -> list[SegmentRecord]:
-        return [record(SegmentRecord, row) for row in self._found((SEGMENT,), where)]
+    def _records(self, query: Select[Any]) -> list[SegmentRecord]:
+        return [record(SegmentRecord, row) for row in self._found(query, {})]
 
-    def _with_ranges(self, lineage_id: str, columns: Sequence[Any], states: Sequence[str]) -> list[Mapping[str, Any]]:
-        return self._found(columns, and_(SEGMENT.c.lineage_id == lineage_id, SEGMENT.c.state.in_(states)))
-
-    def _found(self, columns: Sequence[Any], where: ColumnElement[bool]) -> list[Mapping[str, Any]]:
+    def _found(self, query: Select[Any], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         # Two statements: joined, PostgreSQL takes state and lineage for independent, expects far too many segments
         # of a long memory, and reads the ranges of all memories.
-        found = self._connection.execute(select(*columns).where(where).order_by(*_ORDER)).mappings()
-        segments = [dict(row) for row in found]
+        segments = [dict(row) for row in self._connection.execute(query, values).mappings()]
         if not segments:
             return []
         ids = [segment["id"] for segment in segments]
         spans: dict[str, dict[str, int]] = {}
         for start in range(0, len(ids), _MOST_PARAMETERS):
-            some = RANGE.c.segment_id.in_(ids[start : start + _MOST_PARAMETERS])
-            ranges = self._connection.execute(
-                select(RANGE.c.segment_id, RANGE.c.first_seq, RANGE.c.last_seq).where(some)
-            )
+            ranges = self._connection.execute(_RANGES, {"ids": ids[start : start + _MOST_PARAMETERS]})
             spans |= {row.segment_id: {"first_seq": row.first_seq, "last_seq": row.last_seq} for row in ranges}
         return [segment | spans[segment["id"]] for segment in segments]

@@ -6,11 +6,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from om_workers.adapters.sql.rows import MEMORY, THREAD, record
 from om_workers.ports.errors import BusyError, GoneError, NotFoundError
 from om_workers.ports.records import ThreadRecord, ThreadRef
+
+# Statements of every turn are made once: making one costs more than running it.
+_BY_ID = select(THREAD).where(THREAD.c.id == bindparam("id"))
+_BY_MEMORY = select(THREAD).where(THREAD.c.memory_id == bindparam("memory_id"))
+_BY_NAME = select(THREAD.c.id, THREAD.c.memory_id, THREAD.c.deleted_at).where(
+    THREAD.c.tenant_id == bindparam("tenant_id"), THREAD.c.external_id == bindparam("external_id")
+)
 
 
 class SqlThreads:
@@ -21,7 +28,7 @@ class SqlThreads:
 
     def get(self, thread_id: str) -> ThreadRecord:
         """The thread; raises ``NotFoundError``."""
-        row = self._connection.execute(select(THREAD).where(THREAD.c.id == thread_id)).mappings().first()
+        row = self._connection.execute(_BY_ID, {"id": thread_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such thread")
         return record(ThreadRecord, row)
@@ -29,7 +36,7 @@ class SqlThreads:
     def of_memory(self, memory_id: str) -> ThreadRecord:
         """The one thread of a memory of thread scope; raises ``NotFoundError``."""
         # In thread scope a memory's scope key is its thread's id, and both ids are made together.
-        row = self._connection.execute(select(THREAD).where(THREAD.c.memory_id == memory_id)).mappings().first()
+        row = self._connection.execute(_BY_MEMORY, {"memory_id": memory_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such thread")
         return record(ThreadRecord, row)
@@ -41,9 +48,7 @@ class SqlThreads:
 
 def find_thread(connection: Connection, tenant_id: str, external_id: str) -> ThreadRef | None:
     """Where the caller's thread is stored, if it is. Raises ``GoneError`` for a deleted one."""
-    columns = (THREAD.c.id, THREAD.c.memory_id, THREAD.c.deleted_at)
-    where = (THREAD.c.tenant_id == tenant_id, THREAD.c.external_id == external_id)
-    found = connection.execute(select(*columns).where(*where)).first()
+    found = connection.execute(_BY_NAME, {"tenant_id": tenant_id, "external_id": external_id}).first()
     if found is None:
         return None
     if found.deleted_at is not None:

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 
 from om_workers.adapters.sql.connection import DatabaseClock
 from om_workers.adapters.sql.events import SqlEvents, read_events
@@ -23,13 +23,24 @@ from om_workers.ports.records import EventRecord, JobRecord, MemoryRecord, Optio
 
 _MEMORY_FIELDS = {field.name for field in fields(MemoryRecord)}
 
+# Statements of every turn are made once: making one costs more than running it.
+_BY_ID = select(MEMORY).where(MEMORY.c.id == bindparam("id"))
+_LOCKED = _BY_ID.with_for_update()
+_OPTIONS = select(CONFIG).where(
+    CONFIG.c.id.in_(
+        select(func.max(CONFIG.c.id))
+        .where(or_(CONFIG.c.memory_id.is_(None), CONFIG.c.memory_id == bindparam("memory_id")))
+        .group_by(CONFIG.c.memory_id)
+    )
+)
+
 
 class SqlMemoryTx:
     """A writing transaction. The memory's row is locked before time or anything else is read."""
 
     def __init__(self, connection: Connection, clock: DatabaseClock, memory_id: str) -> None:
         self._connection = connection
-        row = connection.execute(select(MEMORY).where(MEMORY.c.id == memory_id).with_for_update()).mappings().first()
+        row = connection.execute(_LOCKED, {"id": memory_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such memory")
         if row["deleted_at"] is not None:
@@ -105,7 +116,7 @@ class SqlSnapshot:
 
     def memory(self, memory_id: str) -> MemoryRecord:
         """The memory; raises ``NotFoundError``."""
-        row = self._connection.execute(select(MEMORY).where(MEMORY.c.id == memory_id)).mappings().first()
+        row = self._connection.execute(_BY_ID, {"id": memory_id}).mappings().first()
         if row is None:
             raise NotFoundError("there is no such memory")
         return record(MemoryRecord, row)
@@ -121,12 +132,7 @@ class SqlSnapshot:
 
 def read_options(connection: Connection, memory_id: str) -> OptionLayers:
     """The newest version of the installation's options and of the memory's own."""
-    newest = (
-        select(func.max(CONFIG.c.id))
-        .where(or_(CONFIG.c.memory_id.is_(None), CONFIG.c.memory_id == memory_id))
-        .group_by(CONFIG.c.memory_id)
-    )
-    found = connection.execute(select(CONFIG).where(CONFIG.c.id.in_(newest))).all()
+    found = connection.execute(_OPTIONS, {"memory_id": memory_id}).all()
     installation = next((row for row in found if row.memory_id is None), None)
     own = next((row for row in found if row.memory_id is not None), None)
     return OptionLayers(
