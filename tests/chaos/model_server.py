@@ -36,7 +36,7 @@ class Call:
 class ModelServer:
     """Answers every chat completion after a while, so that kills strike in the middle of calls."""
 
-    chance: random.Random
+    chance: random.Random = field(default_factory=random.Random)
     delays: tuple[float, float] = (0.7, 2.0)
     calls: list[Call] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)

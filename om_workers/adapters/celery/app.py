@@ -31,6 +31,8 @@ def create_app(redis_url: str, *, sweep_seconds: float = 2.0, timeout_seconds: f
         },
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # A Redis without memory refuses what a worker says when it connects: it must not end because of that.
+        broker_channel_error_retry=True,
         broker_pool_limit=10,
         task_acks_late=False,
         task_ignore_result=True,
