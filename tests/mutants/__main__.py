@@ -16,7 +16,7 @@ from queue import SimpleQueue
 
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.contract import write_table
-from tests.mutants.mutant import Mutant, Seeds
+from tests.mutants.mutant import Mutant, Seeds, changed_texts
 from tests.mutants.workshop import Trial, Verdict, Workshop, open_workshop
 from tests.services.embedded_postgres import running_postgres
 
@@ -32,6 +32,8 @@ def main() -> int:
     unknown = set(options.only) - {mutant.name for mutant in chosen}
     if unknown:
         raise SystemExit(f"no such mutant: {', '.join(sorted(unknown))}")
+    for mutant in chosen:
+        changed_texts(mutant, ROOT)
     started = time.perf_counter()
     with ExitStack() as stack:
         workshops = list(_workshops(stack, options.jobs, many=len(chosen) >= _MANY))
@@ -51,9 +53,7 @@ def _workshops(stack: ExitStack, count: int, *, many: bool) -> Iterator[Workshop
     url = os.environ.get("OM_TEST_DATABASE_URL") or (stack.enter_context(running_postgres()) if many else None)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="om-mutants-")))
     for number in range(count):
-        workshop = open_workshop(ROOT, folder / f"copy{number}", database_url=url)
-        workshop.check_imports()
-        yield workshop
+        yield stack.enter_context(open_workshop(ROOT, folder / f"copy{number}", database_url=url))
 
 
 def _baseline(workshops: Sequence[Workshop], chosen: Sequence[Mutant]) -> list[str]:
@@ -74,7 +74,7 @@ def _baseline(workshops: Sequence[Workshop], chosen: Sequence[Mutant]) -> list[s
             ended = workshop.run(killer)
         finally:
             free.put(workshop)
-        return ended.stdout[-4_000:] if ended.returncode != 0 or " skipped" in ended.stdout else ""
+        return ended.output[-4_000:] if ended.code != 0 or " skipped" in ended.output else ""
 
     with ThreadPoolExecutor(len(workshops)) as pool:
         return [found for found in pool.map(run, killers) if found]

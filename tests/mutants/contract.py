@@ -3,51 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.mutants.mutant import Mutant, Seeds
-from tests.mutants.workshop import Trial
+from tests.mutants.no_effect import NO_EFFECT
+from tests.mutants.workshop import Trial, Verdict
 
 PAGE = "deploy/contract.md"
 MARK = "<!-- written by `python -m tests.mutants --write` -->"
-_ROW = re.compile(r"^\| `([a-z0-9-]+)` \|", re.MULTILINE)
+_ROW = re.compile(r'^\| <a id="[a-z0-9-]+"></a>`([a-z0-9-]+)` \|', re.MULTILINE)
+_LINK = re.compile(r"\]\(#([a-z0-9-]+)\)")
 
 
 def write_table(root: Path, trials: Sequence[Trial]) -> None:
-    """Put the table behind the mark; what stands before it is written by people."""
+    """Put the tables behind the mark; what stands before it is written by people."""
     page = root / PAGE
     text, _, _ = page.read_text(encoding="utf-8").partition(MARK)
-    page.write_text(f"{text}{MARK}\n\n{table(trials)}", encoding="utf-8")
+    lines = [MARK, "", *_mutants(trials), "", *_unseen()]
+    page.write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-def table(trials: Sequence[Trial]) -> str:
-    """A row a mutant, in the order of the rules, and the sum."""
-    ordered = sorted(trials, key=lambda trial: [int(part) for part in trial.mutant.rule.split(".")])
-    rows = [
-        f"| `{m.name}` | {m.rule} | {m.sentence} | {place_of(m)} | {trial.seconds:.0f} | {trial.verdict} |"
-        for trial, m in ((trial, trial.mutant) for trial in ordered)
-    ]
-    killed = sum(trial.verdict == "killed" for trial in trials)
-    sentences = len({trial.mutant.sentence for trial in trials})
-    head = ["| Mutant | Rule | Without which it is not true that | Dies in | s | |", "|---|---|---|---|---|---|"]
-    return "\n".join([*head, *rows, "", f"{killed} of {len(trials)} killed; {sentences} sentences."]) + "\n"
+def rows_of(page: str) -> list[str]:
+    """The mutants that have a row in the page's table."""
+    return _ROW.findall(page)
 
 
-def place_of(mutant: Mutant) -> str:
-    """Where a mutant dies, as a link."""
+def links_of(page: str) -> list[str]:
+    """The mutants that the page's promises refer to."""
+    return _LINK.findall(page)
+
+
+def _mutants(trials: Sequence[Trial]) -> Iterator[str]:
+    killed = sum(trial.verdict is Verdict.KILLED for trial in trials)
+    yield f"**{killed} of {len(trials)} mutants killed; each stands for one sentence of the rules.**"
+    yield ""
+    yield "| Mutant | Rule | The sentence that it makes untrue | Dies in | Seconds | |"
+    yield "|---|---|---|---|---|---|"
+    for trial in sorted(trials, key=lambda trial: [int(part) for part in trial.mutant.rule.split(".")]):
+        mutant = trial.mutant
+        name = f'<a id="{mutant.name}"></a>`{mutant.name}`'
+        yield (
+            f"| {name} | {mutant.rule} | {mutant.sentence} | {_place_of(mutant)} | {trial.seconds:.0f} "
+            f"| {trial.verdict} |"
+        )
+
+
+def _unseen() -> Iterator[str]:
+    yield "Sentences that no test can miss, because something else holds what they promise:"
+    yield ""
+    yield "| Rule | Sentence | Why its loss does not show |"
+    yield "|---|---|---|"
+    for unseen in NO_EFFECT:
+        yield f"| {unseen.rule} | {unseen.sentence} | {unseen.reason} |"
+
+
+def _place_of(mutant: Mutant) -> str:
     if isinstance(mutant.dies_in, Seeds):
         emphasis = f" of `{mutant.dies_in.scenario}`" if mutant.dies_in.scenario else ""
         return f"[simulation](../tests/simulation), {mutant.dies_in.count} seeds{emphasis}"
-    return ", ".join(_links(mutant.dies_in))
+    return ", ".join(_links_to(mutant.dies_in))
 
 
-def named_mutants(text: str) -> list[str]:
-    """The mutants that the page names in its table."""
-    return _ROW.findall(text)
-
-
-def _links(tests: Iterable[str]) -> Iterable[str]:
+def _links_to(tests: Sequence[str]) -> Iterator[str]:
     for test in tests:
         file, _, name = test.partition("::")
-        yield f"[{name}](../{file})"
+        words, bracket, parameters = name.removeprefix("test_").replace("_", " ").partition("[")
+        case = f" ({parameters.removesuffix(']')})" if bracket else ""
+        yield f"[{words}{case}](../{file})"

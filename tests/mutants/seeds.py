@@ -1,4 +1,4 @@
-"""The command that plays seeds of the simulation until one breaks a promise: 1 when one did, 0 when none."""
+"""Seeds of the simulation, played until one breaks a promise: 1 when one did, 0 when none."""
 
 from __future__ import annotations
 
@@ -17,8 +17,5 @@ def main(count: int, scenario: str | None) -> int:
             if violations:
                 sys.stdout.write(f"BROKEN seed {seed} - {violations[0].strip().splitlines()[-1]}\n")
                 return 1
+    sys.stdout.write(f"{count} seeds passed\n")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

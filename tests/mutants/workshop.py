@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -43,11 +44,19 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run of tests or seeds ended."""
+
+    code: int
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
 class Workshop:
-    """A copy of the project in a folder of its own."""
+    """A copy of the project in a folder of its own, and the process that runs what is in it."""
 
     folder: Path
-    environment: Mapping[str, str]
+    process: subprocess.Popen[str]
 
     def try_out(self, mutant: Mutant) -> Trial:
         """Apply the mutant, run what must kill it, take it back."""
@@ -57,40 +66,22 @@ class Workshop:
         verdict, seen = _judge(ended)
         return Trial(mutant, verdict, time.perf_counter() - started, seen)
 
-    def run(self, killer: Sequence[str] | Seeds) -> subprocess.CompletedProcess[str]:
+    def run(self, killer: Sequence[str] | Seeds) -> Ended:
         """Run tests or seeds in the copy."""
-        if isinstance(killer, Seeds):
-            module = ["tests.mutants.seeds", str(killer.count), *([killer.scenario] if killer.scenario else [])]
-        else:
-            base = self.folder.parent / f"{self.folder.name}-files"
-            module = [
-                "pytest",
-                "-x",
-                "-q",
-                "--tb=line",
-                "-rfEs",
-                "-p",
-                "no:cacheprovider",
-                f"--basetemp={base}",
-                *killer,
-            ]
-        command = [sys.executable, "-m", *module]
-        try:
-            return subprocess.run(
-                command, cwd=self.folder, env=self.environment, timeout=_MOST_SECONDS, check=False, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(command, -1, f"no end within {_MOST_SECONDS} s")
+        output = self.folder.parent / f"{self.folder.name}-output"
+        order = {"run": self._command(killer), "output": str(output), "seconds": _MOST_SECONDS}
+        if self.process.stdin is None or self.process.stdout is None:
+            raise RuntimeError("the process was started without pipes")
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        code = int(self.process.stdout.readline())
+        return Ended(code, output.read_text(encoding="utf-8") or f"nothing said, code {code}")
 
-    def check_imports(self) -> None:
-        """The copy's own modules are what runs in it; raises ``RuntimeError``."""
-        command = [sys.executable, "-c", "import om_workers, tests; print(om_workers.__file__, tests.__file__)"]
-        said = subprocess.run(
-            command, cwd=self.folder, env=self.environment, check=True, text=True, stdout=subprocess.PIPE
-        ).stdout
-        if not all(file.startswith(str(self.folder)) for file in said.split()):
-            raise RuntimeError(f"the copy in {self.folder} imports {said}")
+    def _command(self, killer: Sequence[str] | Seeds) -> list[str]:
+        if isinstance(killer, Seeds):
+            return ["seeds", str(killer.count), *([killer.scenario] if killer.scenario else [])]
+        files = self.folder.parent / f"{self.folder.name}-files"
+        return ["pytest", "-x", "-q", "--tb=line", "-rfEs", "-p", "no:cacheprovider", f"--basetemp={files}", *killer]
 
     @contextmanager
     def _applied(self, mutant: Mutant) -> Iterator[None]:
@@ -103,7 +94,8 @@ class Workshop:
             _write(before)
 
 
-def open_workshop(root: Path, folder: Path, *, database_url: str | None) -> Workshop:
+@contextmanager
+def open_workshop(root: Path, folder: Path, *, database_url: str | None) -> Iterator[Workshop]:
     """Copy the project at ``root`` into ``folder``; ``database_url``: a PostgreSQL for the tests that want one."""
     ignored = shutil.ignore_patterns("__pycache__", "*.db")
     for name in _PARTS:
@@ -117,15 +109,23 @@ def open_workshop(root: Path, folder: Path, *, database_url: str | None) -> Work
     environment |= {"CI": "true", "COLUMNS": "300"}
     if database_url is not None:
         environment["OM_TEST_DATABASE_URL"] = database_url
-    return Workshop(folder, environment)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.mutants.warm"], cwd=folder, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield Workshop(folder, process)
+    finally:
+        process.terminate()
+        process.wait(_MOST_SECONDS)
 
 
-def _judge(ended: subprocess.CompletedProcess[str]) -> tuple[Verdict, str]:
-    said = _SAID.search(ended.stdout)
-    if ended.returncode == 0:
-        return Verdict.SURVIVED, ended.stdout.strip().splitlines()[-1] if ended.stdout.strip() else "every seed passed"
-    if ended.returncode != 1 or said is None or said[1] == "ERROR":
-        return Verdict.UNFIT, ended.stdout[-2_000:]
+def _judge(ended: Ended) -> tuple[Verdict, str]:
+    said = _SAID.search(ended.output)
+    if ended.code == 0:
+        return Verdict.SURVIVED, ended.output.strip().splitlines()[-1]
+    if ended.code != 1 or said is None or said[1] == "ERROR":
+        return Verdict.UNFIT, ended.output[-2_000:]
     seen = said[3] or "assertion failed"
     return (Verdict.UNFIT if seen.startswith(_UNFIT) else Verdict.KILLED), f"{said[2]}: {seen}"
 

@@ -20,7 +20,7 @@ from om_workers.services.ingest import Append, append_messages
 from om_workers.services.listing import read_job
 from om_workers.services.manual import start_lane
 from om_workers.services.observe import observe
-from om_workers.services.operate import HOLD_SECONDS, operator_cancels
+from om_workers.services.operate import HOLD_SECONDS, operator_cancels, operator_requeues
 from tests.support.doubles import Answer, FakeDatabaseClock
 from tests.support.world import TENANT, World, message, note, words_of
 
@@ -149,6 +149,19 @@ def test_who_was_taken_over_commits_nothing_while_the_other_still_works(world: W
     assert observe(world.ports, second) is True
     assert [segment.attempt for segment in world.segments("t")] == [2]
     assert world.violations() == []
+
+
+def test_whose_job_was_cancelled_commits_nothing_into_the_next_one(world: World) -> None:
+    """RULES 7.5, 6.10: the next job of the lane runs already, over the same range."""
+    job = due(world)
+    slow = claimed(world, job, "slow")
+    operator_cancels(world.ports, TENANT, job.id)
+    operator_requeues(world.ports, TENANT, job.id)
+    following = world.queue.take()
+    assert following is not None
+    claimed(world, following, "second")
+    assert observe(world.ports, slow) is False
+    assert world.segments("t") == []
 
 
 def test_a_take_over_counts_as_a_loss_and_ends_the_former_attempt(world: World) -> None:
