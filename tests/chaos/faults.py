@@ -36,6 +36,7 @@ class Weather:
     done: Counter[str] = field(default_factory=Counter)
     cut_calls: int = 0
     _postgres_away: bool = False
+    _machine_seconds: float = 0.0
     _ends: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -66,7 +67,11 @@ class Weather:
             self._later(_FROZEN_PAST_LEASE_SECONDS, victim.thaw)
 
     def end_due(self) -> None:
-        """End the faults whose time has come."""
+        """End the faults whose time has come, and start again what ended by itself, as a supervisor would."""
+        for program in self.stack.programs:
+            if program.has_ended:
+                self.done[f"{program.kind} ended by itself"] += 1
+                program.start()
         while self._ends and self._ends[0][0] <= time.monotonic():
             heapq.heappop(self._ends)[2]()
 
@@ -166,7 +171,8 @@ class Weather:
     def _move_clock(self) -> str | None:
         if self.stack.on_sqlite:
             # Steps of the one machine's clock; a long way back would rightly make everything wait as long.
-            self.stack.move_clock("machine", self.chance.uniform(-1, 20))
+            self._machine_seconds += self.chance.uniform(-1, 20)
+            self.stack.move_clock("machine", self._machine_seconds)
         else:
             self.stack.move_clock(self.chance.choice(self.stack.programs).name, self.chance.uniform(-600, 600))
         return "clock moved"

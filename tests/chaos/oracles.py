@@ -6,12 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
-from om_workers.bootstrap import Wired
 from om_workers.engine.plan import observe_due
+from om_workers.ports.bundle import Ports
 from om_workers.ports.records import SegmentRecord
 from om_workers.services.context import render_context
 from om_workers.services.listing import list_messages, list_segments
@@ -21,6 +21,20 @@ from tests.chaos.model_server import MARK, Call
 
 TENANT = "default"
 _LIVE = ("active", "buffered")
+
+
+class Service(Protocol):
+    """The service whose database is examined."""
+
+    @property
+    def ports(self) -> Ports:
+        """Its outside."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """Its database."""
+        ...
 
 
 @dataclass
@@ -34,11 +48,11 @@ class Findings:
     attempts: dict[str, int] = field(default_factory=dict)
 
 
-def examine(wired: Wired, conversations: Sequence[Conversation], calls: Sequence[Call]) -> Findings:
+def examine(service: Service, conversations: Sequence[Conversation], calls: Sequence[Call]) -> Findings:
     """Compare what clients were promised and the model was shown with what is stored."""
     found = Findings()
-    found.violations += [f"doctor: {violation.detail}" for violation in wired.ports.store.check(limit=3)]
-    attempts = _attempts(wired)
+    found.violations += [f"doctor: {violation.detail}" for violation in service.ports.store.check(limit=3)]
+    attempts = _attempts(service)
     for outcomes in attempts.values():
         for outcome in outcomes:
             found.attempts[outcome] = found.attempts.get(outcome, 0) + 1
@@ -46,15 +60,15 @@ def examine(wired: Wired, conversations: Sequence[Conversation], calls: Sequence
         if not conversation.known():
             continue
         shown = [call for call in calls if call.kind == "observe" and call.thread == conversation.id]
-        _examine_messages(wired, conversation, found)
-        segments = list_segments(wired.ports, TENANT, conversation.id, reflected=True)
-        _examine_coverage(wired, conversation, segments, found)
+        _examine_messages(service, conversation, found)
+        segments = list_segments(service.ports, TENANT, conversation.id, reflected=True)
+        _examine_coverage(service, conversation, segments, found)
         _examine_calls(shown, segments, attempts[conversation.id], found)
     return found
 
 
-def _examine_messages(wired: Wired, conversation: Conversation, found: Findings) -> None:
-    stored = _all_messages(wired, conversation.id)
+def _examine_messages(service: Service, conversation: Conversation, found: Findings) -> None:
+    stored = _all_messages(service, conversation.id)
     acknowledged = conversation.known()
     by_id = {message_id: seq for message_id, seq, _ in stored}
     lost = [message_id for message_id, seq in acknowledged.items() if by_id.get(message_id) != seq]
@@ -71,7 +85,7 @@ def _examine_messages(wired: Wired, conversation: Conversation, found: Findings)
 
 
 def _examine_coverage(
-    wired: Wired, conversation: Conversation, segments: Sequence[SegmentRecord], found: Findings
+    service: Service, conversation: Conversation, segments: Sequence[SegmentRecord], found: Findings
 ) -> None:
     live = sorted((s.first_seq, s.last_seq) for s in segments if s.state in _LIVE)
     covered = [seq for first, last in live for seq in range(first, last + 1)]
@@ -80,12 +94,12 @@ def _examine_coverage(
     found.losses += len(gaps)
     if gaps or len(covered) != len(set(covered)):
         found.violations.append(f"{conversation.id}: live ranges leave gaps or overlap: {live}")
-    context = render_context(wired.ports, TENANT, conversation.id)
+    context = render_context(service.ports, TENANT, conversation.id)
     shown = {"covered_seq": context.covered_seq, "messages": [_shown(m.id, m.parts) for m in context.messages]}
     missing = context_violations(conversation.id, conversation.known(), shown)
     found.losses += len(missing)
     found.violations += missing
-    view = thread_view(wired.ports, TENANT, conversation.id)
+    view = thread_view(service.ports, TENANT, conversation.id)
     if observe_due(view.state, view.policy) and not view.jobs:
         found.violations.append(f"{conversation.id}: an observation is due and nothing will make it")
 
@@ -114,11 +128,11 @@ def _examine_calls(
         found.violations.append(f"{again} calls paid twice for {without_result} attempts without a result")
 
 
-def _all_messages(wired: Wired, thread: str) -> list[tuple[str, int, str]]:
+def _all_messages(service: Service, thread: str) -> list[tuple[str, int, str]]:
     found: list[tuple[str, int, str]] = []
     while True:
         after = found[-1][1] if found else 0
-        page = list_messages(wired.ports, TENANT, thread, after=after, limit=500)
+        page = list_messages(service.ports, TENANT, thread, after=after, limit=500)
         found += [(m.message.id, m.message.seq, json.dumps(list(m.message.parts))) for m in page]
         if len(page) < 500:
             return found
@@ -128,12 +142,12 @@ def _shown(message_id: str, parts: Sequence[Any]) -> dict[str, Any]:
     return {"id": message_id, "parts": parts}
 
 
-def _attempts(wired: Wired) -> dict[str, list[str]]:
+def _attempts(service: Service) -> dict[str, list[str]]:
     """The outcomes of all observe attempts by thread; ``open`` for one that has not ended."""
     query = """SELECT t.external_id, COALESCE(a.outcome, 'open') FROM attempt a
         JOIN job j ON j.id = a.job_id JOIN thread t ON t.memory_id = j.memory_id WHERE j.lane = 'observe'"""
     found: dict[str, list[str]] = defaultdict(list)
-    with wired.engine.connect() as connection:
+    with service.engine.connect() as connection:
         for thread, outcome in connection.execute(text(query)):
             found[str(thread)].append(str(outcome))
     return found

@@ -64,6 +64,11 @@ class Program:
         """Whether it runs, frozen or not."""
         return self.process is not None and self.process.is_alive()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process ended though nobody killed it."""
+        return self.process is not None and not self.process.is_alive()
+
     def start(self) -> None:
         """Fill the place with a new process."""
         self.process = programs.start(self.kind, self.name, self.settings, self.log)
@@ -137,11 +142,13 @@ class StormStack:
 
     def is_ready(self) -> bool:
         """Whether every program runs and every API and worker can work."""
-        return (
-            all(program.alive and not program.frozen for program in self.programs)
-            and all(_answers(url) for url in self.replicas)
-            and all(self._listens(worker) for worker in self.workers)
-        )
+        return not self.missing()
+
+    def missing(self) -> list[str]:
+        """The programs that cannot work now."""
+        down = [program.name for program in self.programs if not program.alive or program.frozen]
+        silent = [url for url in self.replicas if not _answers(url)]
+        return down + silent + [worker.name for worker in self.workers if not self._listens(worker)]
 
     def move_clock(self, name: str, seconds: float) -> None:
         """Set how wrong a program's clock is; on SQLite all share the machine's clock."""

@@ -27,7 +27,6 @@ from tests.chaos.report import Result, one_line, print_table, write_json
 from tests.chaos.stack import StormStack, storm_stack
 from tests.services.embedded_postgres import EmbeddedPostgres, restartable_postgres
 from tests.services.postgres import PostgresServer
-from tests.services.waiting import wait_until
 
 SECONDS = 12.0
 CONVERSATIONS, WRITERS = 13, 6
@@ -81,7 +80,7 @@ def run_storm(
         for writer in writers:
             writer.start()
         _blow(weather, storm.chance, seconds)
-        wait_until(stack.is_ready, _BACK_SECONDS, what="everything to be back")
+        _let_come_back(weather, storm.tally)
         recovery = seconds_until_served(stack.wired, most=_REST_SECONDS)
         storm.over.set()
         _let_end(writers, storm.tally)
@@ -124,6 +123,15 @@ def _blow(weather: Weather, chance: random.Random, seconds: float) -> None:
             next_at = time.monotonic() + chance.uniform(0.2, 0.9)
         time.sleep(_PACE_SECONDS)  # noqa: TID251 - the storm's own pace
     weather.calm()
+
+
+def _let_come_back(weather: Weather, tally: Tally) -> None:
+    def is_back() -> bool:
+        weather.end_due()
+        return weather.stack.is_ready()
+
+    if not within(_BACK_SECONDS, is_back):
+        tally.violation(f"not back within {_BACK_SECONDS:g} s: {weather.stack.missing()}")
 
 
 def _let_end(writers: Sequence[Writer], tally: Tally) -> None:
