@@ -16,6 +16,7 @@ from tests.simulation.search import INTERESTING, Search, search, search_on
 from tests.simulation.shrink import shrink
 from tests.simulation.story import tell
 
+_OFTEN = 100
 _ENOUGH = 500
 """Runs from which on everything that is searched for has to have been seen."""
 
@@ -27,6 +28,9 @@ def main() -> int:
     started = time.perf_counter()
     for part in _parts(options):
         result.add(part)
+        if result.runs // _OFTEN > (result.runs - part.runs) // _OFTEN:
+            sys.stdout.write(f"{result.runs} runs, {len(result.found)} broken so far\n")
+            sys.stdout.flush()
         for found in part.found:
             sys.stdout.write(f"seed {found.seed} ({found.scenario}): {found.violations[0][-1500:]}\n")
             sys.stdout.flush()

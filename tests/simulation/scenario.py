@@ -62,7 +62,7 @@ EMPHASES: dict[str, Faults | None] = {
     "mixed": None,
     "calm": Faults(),
     "crashes": Faults(crash=0.0015, lost=0.05),
-    "zombies": Faults(freeze=0.0012, model={"slow": 0.5, "late": 0.1}),
+    "zombies": Faults(freeze=0.0012, model={"slow": 0.2, "late": 0.4}),
     "broker": Faults(lost=0.2, doubled=0.3, delayed=0.3, shuffled=0.4, flush=0.15, away=0.2),
     "models": Faults(model=dict.fromkeys(MODEL, 0.04)),
     "shutdowns": Faults(sigterm=0.2, crash=0.0005, doubled=0.2, skew=0.2, model={"slow": 0.4}),
