@@ -63,7 +63,7 @@ class Workshop:
         started = time.perf_counter()
         with self._applied(mutant):
             ended = self.run(mutant.dies_in)
-        verdict, seen = _judge(ended)
+        verdict, seen = judge(ended)
         return Trial(mutant, verdict, time.perf_counter() - started, seen)
 
     def run(self, killer: Sequence[str] | Seeds) -> Ended:
@@ -120,7 +120,8 @@ def open_workshop(root: Path, folder: Path, *, database_url: str | None) -> Iter
         process.wait(_MOST_SECONDS)
 
 
-def _judge(ended: Ended) -> tuple[Verdict, str]:
+def judge(ended: Ended) -> tuple[Verdict, str]:
+    """What a run says of the mutant in it, and what was seen; code that does not run at all is no proof."""
     said = _SAID.search(ended.output)
     if ended.code == 0:
         return Verdict.SURVIVED, ended.output.strip().splitlines()[-1]

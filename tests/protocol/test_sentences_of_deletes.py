@@ -1,4 +1,4 @@
-"""Sentences of the protocol about deletes and reflections that no other test would miss."""
+"""Sentences of the protocol about deletes, reflections and their lane that no other test would miss."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import pytest
 from sqlalchemy import Table, func, select
 
 from om_workers.adapters.sql import rows
-from om_workers.engine.jobs import Lane, Trigger
+from om_workers.engine.jobs import JobState, Lane, Trigger
 from om_workers.ports.errors import BusyError, GoneError
 from om_workers.services.claim import claim_job
 from om_workers.services.delete import delete_message
 from om_workers.services.delete_thread import delete_thread
-from om_workers.services.manual import activate_now
+from om_workers.services.manual import activate_now, start_lane
 from om_workers.services.observe import observe
+from om_workers.services.running import Running, beat
+from om_workers.services.sweep import sweep
 from om_workers.services.threads import make_thread
 from tests.support.world import TENANT, World, call_part, message, result_part, words_of
 
@@ -101,6 +103,41 @@ def test_no_reflection_is_planned_while_a_range_is_to_be_observed_again(world: W
     assert Lane.REFLECT in world.view("t").jobs
 
 
+def test_every_applied_reflection_starts_a_generation(talk: World) -> None:
+    """RULES 5.2."""
+    for generation in (1, 2):
+        talk.say("t", 10 + generation, 120)
+        talk.drain()
+        activate_now(talk.ports, TENANT, "t")
+        start_lane(talk.ports, TENANT, "t", Lane.REFLECT)
+        talk.drain()
+        activate_now(talk.ports, TENANT, "t")
+        assert talk.view("t").lineage.generation == talk.segments("t")[0].generation == generation
+
+
+def test_a_sweep_leaves_the_other_lane_to_its_living_worker(world: World) -> None:
+    """RULES 7.7: one lease of the memory ran out, the other is renewed."""
+    world.thread("t", **BUFFERING, reflection={"observationTokens": 20, "blockAfter": 200})
+    for number in range(1, 9):
+        world.say("t", number, 50)
+        while world.queue.waiting:
+            world.run_one()
+    activate_now(world.ports, TENANT, "t")
+    world.say("t", 9, 120)
+    jobs = world.view("t").jobs
+    living = Running("living")
+    gone = claim_job(world.ports, jobs[Lane.OBSERVE].memory_id, jobs[Lane.OBSERVE].id, "gone")
+    kept = claim_job(world.ports, jobs[Lane.REFLECT].memory_id, jobs[Lane.REFLECT].id, living.owner)
+    assert gone is not None
+    assert kept is not None
+    living.add(kept)
+    world.clock.advance(6)
+    assert beat(world.ports, living) == 1
+    world.clock.advance(6)
+    assert sweep(world.ports).taken_back == 1
+    assert world.view("t").jobs[Lane.REFLECT].state is JobState.RUNNING
+
+
 def test_after_a_reflection_the_log_must_grow_before_the_next(world: World) -> None:
     """RULES 5.5: R = 100, so by 20 tokens."""
     world.thread("t", **BUFFERING, reflection={"observationTokens": 100})
@@ -112,6 +149,24 @@ def test_after_a_reflection_the_log_must_grow_before_the_next(world: World) -> N
         world.drain()
     lineage = world.view("t").lineage
     assert lineage.reflect_above == lineage.whole_tokens + 20
+
+
+def test_after_answers_that_were_all_too_long_the_log_must_grow_before_the_next(talk: World) -> None:
+    """RULES 5.5: R = 40 000, so by 8 000 tokens; nothing is replaced."""
+    activate_now(talk.ports, TENANT, "t")
+    start_lane(talk.ports, TENANT, "t", Lane.REFLECT)
+    talk.models.script = lambda _request: f"<observations>\n* 🔴 {words_of(1_000)}\n</observations>"
+    talk.drain()
+    lineage = talk.view("t").lineage
+    assert (lineage.generation, lineage.reflect_above) == (0, lineage.whole_tokens + 8_000)
+
+
+def test_a_range_of_which_nothing_can_be_made_is_observed_again_once(talk: World) -> None:
+    """RULES 10.3."""
+    talk.models.script = lambda _request: "<observations>\n</observations>"
+    delete_message(talk.ports, TENANT, "t", "m3")
+    assert talk.run_one() is True
+    assert (talk.view("t").lineage.rebuilds, talk.queue.waiting) == (0, [])
 
 
 def test_a_deleted_memory_is_refused_under_its_lock_too(talk: World) -> None:

@@ -29,7 +29,7 @@ CLAIMS = (
         "7.5",
         "Whatever runs in between, no zombie commits.",
         (_FENCE_COMPARED,),
-        Seeds(20, "zombies"),
+        Seeds(60, "zombies"),
     ),
     Mutant(
         "any-job-may-commit",

@@ -62,7 +62,7 @@ FAILURES = (
                 '"not_before": now + timedelta(seconds=0)',
             ),
         ),
-        (f"{_CLAIMS}::test_a_failing_provider_is_asked_again_later_and_later_then_only_every_hour[sqlite]",),
+        (f"{_SENTENCES}::test_a_task_that_comes_before_its_jobs_time_does_nothing[sqlite]",),
     ),
     Mutant(
         "retries-in-step",
@@ -210,9 +210,7 @@ FAILURES = (
                 _RETRY, "failures > rule.tries or (quarantined and outcome is Outcome.LOST):", "failures > rule.tries:"
             ),
         ),
-        (
-            f"{_OPERATORS}::test_a_loss_in_quarantine_shrinks_the_range_down_to_a_stand_in_and_the_thread_goes_on[sqlite]",
-        ),
+        (f"{_RETRIES}::test_a_loss_in_quarantine_counts_against_the_range_at_once",),
     ),
     Mutant(
         "cancel-keeps-the-lease",

@@ -87,9 +87,7 @@ SEGMENTS = (
                 "place = (replaced[-1].ordinal, view.lineage.generation)",
             ),
         ),
-        (
-            "tests/protocol/test_deletes.py::test_a_reflection_is_taken_back_and_what_else_it_stood_for_is_served_again[sqlite]",
-        ),
+        ("tests/protocol/test_sentences_of_deletes.py::test_every_applied_reflection_starts_a_generation[sqlite]",),
     ),
     Mutant(
         "longer-reflection",
@@ -126,7 +124,9 @@ SEGMENTS = (
         "5.5",
         "After answers that were all too long, the log must grow before the next.",
         (Edit(_REFLECT, '        unit.tx.segments.update_lineage(view.lineage.id, {"reflect_above": above})\n', ""),),
-        (f"{_ANSWERS}::test_a_reflector_that_cannot_shorten_is_not_asked_on_every_turn[sqlite]",),
+        (
+            "tests/protocol/test_sentences_of_deletes.py::test_after_answers_that_were_all_too_long_the_log_must_grow_before_the_next[sqlite]",
+        ),
     ),
     Mutant(
         "reflected-every-turn",

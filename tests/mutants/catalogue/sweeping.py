@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import Edit, Mutant, Seeds
+from tests.mutants.mutant import Edit, Mutant
 
 _DISPATCH = "om_workers/services/dispatch.py"
 _DISPATCHING = "om_workers/adapters/sql/dispatching.py"
@@ -126,7 +126,9 @@ SWEEPING = (
                 "lease.expires_at is not None:",
             ),
         ),
-        Seeds(20, "zombies"),
+        (
+            "tests/protocol/test_sentences_of_deletes.py::test_a_sweep_leaves_the_other_lane_to_its_living_worker[sqlite]",
+        ),
     ),
     Mutant(
         "sweep-wakes-nothing",
