@@ -22,7 +22,7 @@ from om_workers.services.manual import start_lane
 from om_workers.services.observe import observe
 from om_workers.services.operate import HOLD_SECONDS, operator_cancels, operator_requeues
 from tests.support.doubles import Answer, FakeDatabaseClock
-from tests.support.world import TENANT, World, message, note, words_of
+from tests.support.world import TENANT, World, call_part, message, note, result_part, text_part, words_of
 
 LEASE = 10
 SYNC = {"messageTokens": 100, "bufferTokens": False, "bufferActivation": 1, "maxTokensPerCall": 500}
@@ -222,6 +222,19 @@ def test_a_retry_keeps_its_range_whatever_was_said_meanwhile(world: World) -> No
     world.clock.advance(6)
     world.drain()
     assert world.seen_ranges()[:2] == [(1, 4), (1, 4)]
+
+
+def test_a_late_result_keeps_its_call_from_being_covered_without_it(world: World) -> None:
+    """RULES 4.5, 4.6: the result begins a step that nobody has gone on from; what lies before it holds its call."""
+    world.thread("t", observation={"messageTokens": 1_000, "bufferTokens": False})
+    world.append("t", message("call", role="assistant", parts=[text_part(words_of(100)), call_part("c")]))
+    world.say("t", 2, 100)
+    world.append("t", message("result", role="tool", parts=[result_part("c", words_of(900))]))
+    assert world.view("t").coverable.limit == 0
+    assert world.queue.waiting == []
+    world.say("t", 4, 100)
+    world.drain()
+    assert world.seen_ranges()[0] in {(1, 3), (1, 4)}
 
 
 def test_a_hold_ends_by_itself_without_any_new_turn(world: World) -> None:

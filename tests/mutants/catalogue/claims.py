@@ -25,10 +25,17 @@ CLAIMS = (
         (f"{_SENTENCES}::test_who_was_taken_over_commits_nothing_while_the_other_still_works[sqlite]",),
     ),
     Mutant(
-        "fence-compared-nowhere",
+        "zombies-commit",
         "7.5",
-        "Whatever runs in between, no zombie commits.",
-        (_FENCE_COMPARED,),
+        "Whatever is killed, frozen or delayed, no result comes in twice or too late.",
+        (
+            Edit(
+                _COMMIT,
+                "job is not None\n        and job.id == claim.job.id\n        and job.state is JobState.RUNNING\n"
+                "        and view.leases[claim.job.lane].fence == claim.fence\n        and view",
+                "job is not None\n        and view",
+            ),
+        ),
         Seeds(60, "zombies"),
     ),
     Mutant(
