@@ -7,6 +7,7 @@ INSTALLED := $(VENV)/.installed
 CODE := $(wildcard om_workers om_api tests)
 TEST_WORKERS ?= 2
 SEEDS ?= 10
+SIMULATED ?= 50000
 # Folders of tests that have a target of their own.
 APART := $(wildcard tests/chaos tests/soak tests/bench)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -32,7 +33,9 @@ up: $(INSTALLED) ## run the embedded stack until Ctrl-C
 test: $(INSTALLED) ## run all tests with the services they need
 	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadgroup $(addprefix --ignore=,$(APART))
 
-soak: $(INSTALLED) ## kill real processes at random, a storm a seed (SEEDS=100)
+soak: $(INSTALLED) ## search SIMULATED runs for broken promises, then kill real processes, a storm a seed (SEEDS=100)
+	$(BIN)/python -m tests.simulation --seeds $(SIMULATED)
+	$(BIN)/pytest tests/soak
 	$(BIN)/python -m tests.chaos.storm --seeds $(SEEDS)
 
 mutants: $(INSTALLED) ## edit every sentence of the protocol away and see a test fail (ONLY=name)
