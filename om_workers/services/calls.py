@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from om_workers.engine.prompts import Prompt
 from om_workers.ports.attempts import CallEnd
 from om_workers.ports.bundle import Ports
 from om_workers.ports.model import ModelError, ModelReply, ModelRequest, ObserverInput, ReflectorInput
 from om_workers.services.claim import Claim
+from om_workers.services.commit import patiently
 from om_workers.services.failure import Failure
 
 _TEMPERATURES = {"observe": 0.3, "reflect": 0.0}
@@ -44,7 +46,7 @@ def call_model(
     except ModelError as error:
         failure = Failure(error.outcome, str(error), error.retry_after_seconds)
         end = CallEnd(outcome=error.outcome, prompt_tokens=size, error=str(error)[:2_000])
-        ports.store.ledgers.finish(call_id, end)
+        patiently(ports, claim, partial(ports.store.ledgers.finish, call_id, end))
         return Called(None, failure)
     end = CallEnd(
         outcome="answered",
@@ -53,5 +55,5 @@ def call_model(
         output_tokens=reply.output_tokens,
         finish_reason=reply.finish,
     )
-    ports.store.ledgers.finish(call_id, end)
+    patiently(ports, claim, partial(ports.store.ledgers.finish, call_id, end))
     return Called(reply)

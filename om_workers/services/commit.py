@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from om_workers.engine.jobs import JobState
 from om_workers.ports.bundle import Ports
@@ -15,6 +16,7 @@ from om_workers.services.unit import Unit, memory_unit
 
 _TRIES = 5
 _PAUSE_SECONDS = 0.5
+T = TypeVar("T")
 Settle = Callable[[Unit, MemoryView], None]
 
 
@@ -24,14 +26,21 @@ def commit(ports: Ports, claim: Claim, settle: Settle) -> bool:
     A newer fence or epoch means that the job has gone on without this worker: nothing changes then, whatever the
     lease's expiry says (RULES 7.5).
     """
+    return patiently(ports, claim, lambda: _commit_once(ports, claim, settle))
+
+
+def patiently(ports: Ports, claim: Claim, write: Callable[[], T]) -> T:
+    """What ``write`` returns, tried a few times: what the model said is paid for.
+
+    A database that is busy or away for a moment must not cost it.
+    """
     for _ in range(_TRIES - 1):
         try:
-            return _commit_once(ports, claim, settle)
+            return write()
         except TransientError as error:
-            # What the model said is paid for: a database that is busy or away for a moment must not cost it.
             ports.log.warning("commit_delayed", job=claim.job.id, error=type(error).__name__)
             ports.clock.wait(_PAUSE_SECONDS)
-    return _commit_once(ports, claim, settle)
+    return write()
 
 
 def _commit_once(ports: Ports, claim: Claim, settle: Settle) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from om_workers.engine.jobs import Lane
 from om_workers.engine.retry import Outcome
+from om_workers.ports.attempts import CallEnd
 from om_workers.ports.errors import BusyError
 from om_workers.ports.model import ModelRequest
 from om_workers.ports.store import MemoryTx
@@ -143,3 +144,22 @@ def test_a_result_waits_for_a_database_that_is_busy_for_a_moment(due: World, mon
     assert due.run_one() is True
     assert len(due.models.requests) == 1
     assert len(due.segments("t")) == 1
+
+
+def test_an_answer_waits_for_a_database_that_cannot_note_its_call_for_a_moment(
+    due: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = [True, True]
+    finish = due.ports.store.ledgers.finish
+
+    def sometimes(call_id: str, end: CallEnd) -> None:
+        if busy:
+            busy.pop()
+            raise BusyError
+        finish(call_id, end)
+
+    monkeypatch.setattr(due.ports.store.ledgers, "finish", sometimes)
+    assert due.run_one() is True
+    assert len(due.models.requests) == 1
+    assert len(due.segments("t")) == 1
+    assert due.violations() == []
