@@ -90,8 +90,11 @@ def test_a_sweep_that_sends_nothing_again_is_found(database: Database, monkeypat
     assert first_broken(database, "broker")[2].violations
 
 
-def weight(scenario: Scenario, done: Run) -> int:
-    return sum(map(len, scenario.scripts)) + sum(map(bool, done.choices))
+def weight(scenario: Scenario, done: Run) -> tuple[int, float, int]:
+    """How much there is to read: who does what, how restlessly, and how many choices are not the dullest."""
+    staff = scenario.workers + scenario.slots + scenario.sweepers + scenario.replicas
+    faults = len(scenario.faults.model) + bool(scenario.faults.freeze)
+    return sum(map(len, scenario.scripts)) + staff + faults, scenario.restless, sum(map(bool, done.choices))
 
 
 def first_broken(database: Database, name: str) -> tuple[Scenario, int, Run]:
