@@ -74,8 +74,10 @@ class Workshop:
             raise RuntimeError("the process was started without pipes")
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
-        code = int(self.process.stdout.readline())
-        return Ended(code, output.read_text(encoding="utf-8") or f"nothing said, code {code}")
+        code = self.process.stdout.readline()
+        if not code:
+            raise RuntimeError(f"the process in {self.folder} has ended")
+        return Ended(int(code), output.read_text(encoding="utf-8") or f"nothing said, code {code.strip()}")
 
     def _command(self, killer: Sequence[str] | Seeds) -> list[str]:
         if isinstance(killer, Seeds):

@@ -14,6 +14,7 @@ _CALLS = "om_workers/services/calls.py"
 _CLAIMS = "tests/protocol/test_claims.py"
 _LEASES = "tests/protocol/test_leases.py"
 _SENTENCES = "tests/protocol/test_sentences.py"
+_NOTED = "patiently(ports, claim, partial(ports.store.ledgers.finish, call_id, end))"
 _FENCE_COMPARED = Edit(_COMMIT, "        and view.leases[claim.job.lane].fence == claim.fence\n", "")
 
 CLAIMS = (
@@ -201,7 +202,7 @@ CLAIMS = (
         (
             Edit(
                 _CALLS,
-                "    ports.store.ledgers.finish(call_id, end)\n    return Called(reply)",
+                f"    {_NOTED}\n    return Called(reply)",
                 "    return Called(reply)",
             ),
         ),
@@ -214,11 +215,24 @@ CLAIMS = (
         (
             Edit(
                 _CALLS,
-                "        ports.store.ledgers.finish(call_id, end)\n        return Called(None",
+                f"        {_NOTED}\n        return Called(None",
                 "        return Called(None",
             ),
         ),
         (f"{_SENTENCES}::test_every_call_is_in_the_ledger_with_how_it_ended[sqlite]",),
+    ),
+    Mutant(
+        "answer-lost-with-its-note",
+        "7.8",
+        "An answer waits for a database that cannot note its call for a moment.",
+        (
+            Edit(
+                _CALLS,
+                f"    {_NOTED}\n    return Called(reply)",
+                "    ports.store.ledgers.finish(call_id, end)\n    return Called(reply)",
+            ),
+        ),
+        (f"{_LEASES}::test_an_answer_waits_for_a_database_that_cannot_note_its_call_for_a_moment[sqlite]",),
     ),
     Mutant(
         "call-left-open",
