@@ -19,8 +19,8 @@ import pytest
 from om_workers.embedded.listening import free_port
 from tests.services.waiting import wait_until
 
-PROGRAMS = 4
-"""Redis, API, one worker, beat."""
+PROGRAMS = 6
+"""Redis, API, one worker for models, one for sweeps, one for quarantine, beat."""
 
 START_SECONDS = 60.0
 
@@ -153,7 +153,9 @@ def test_a_port_in_use_is_named_before_anything_starts(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "data").iterdir()} == {"lock"}
 
 
-@pytest.mark.parametrize(("word", "name"), [("uvicorn", "api"), ("worker", "worker-1")])
+@pytest.mark.parametrize(
+    ("word", "name"), [("uvicorn", "api"), ("om.observe,om.reflect", "worker-1"), ("om.quarantine", "quarantine")]
+)
 def test_a_program_that_is_killed_is_started_again_and_both_are_said(up: Up, word: str, name: str) -> None:
     killed = up.child(word)
     killed.kill()
