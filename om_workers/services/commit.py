@@ -44,14 +44,17 @@ def patiently(ports: Ports, claim: Claim, write: Callable[[], T]) -> T:
 
 
 def _commit_once(ports: Ports, claim: Claim, settle: Settle) -> bool:
+    committed = False
     with suppress(GoneError), memory_unit(ports, claim.job.memory_id) as unit:
         view = view_in(ports, unit.tx)
         if _holds(claim, view):
             settle(unit, view)
             plan_memory(unit)
-            ports.log.info("attempt_ended", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
-            return True
-    return refuse(ports, claim)
+            committed = True
+    if not committed:
+        return refuse(ports, claim)
+    ports.log.info("attempt_ended", job=claim.job.id, attempt=claim.attempt, memory=claim.job.memory_id)
+    return True
 
 
 def refuse(ports: Ports, claim: Claim) -> bool:

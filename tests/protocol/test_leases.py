@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+from om_workers.adapters.sql.transactions import SqlMemoryTx
 from om_workers.engine.jobs import Lane
 from om_workers.engine.retry import Outcome
 from om_workers.ports.attempts import CallEnd
@@ -13,6 +14,7 @@ from om_workers.ports.errors import BusyError
 from om_workers.ports.model import ModelRequest
 from om_workers.ports.store import MemoryTx
 from om_workers.services.claim import claim_job
+from om_workers.services.observe import observe
 from om_workers.services.reflect import reflect
 from om_workers.services.running import Running, beat, hand_back
 from om_workers.services.sweep import sweep
@@ -163,3 +165,21 @@ def test_an_answer_waits_for_a_database_that_cannot_note_its_call_for_a_moment(
     assert len(due.models.requests) == 1
     assert len(due.segments("t")) == 1
     assert due.violations() == []
+
+
+def test_an_attempt_whose_commit_fails_is_not_told_as_ended(due: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    class DiskGoneError(RuntimeError):
+        """The transaction cannot be finished."""
+
+    job = due.queue.take()
+    assert job is not None
+    claim = claim_job(due.ports, job.memory_id, job.id, "worker-1")
+    assert claim is not None
+
+    def fail(_tx: SqlMemoryTx) -> None:
+        raise DiskGoneError
+
+    monkeypatch.setattr(SqlMemoryTx, "finish", fail)
+    with pytest.raises(DiskGoneError):
+        observe(due.ports, claim)
+    assert "attempt_ended" not in [action for action, _ in due.log.entries]
