@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from om_workers.adapters.sql.rows import JOB
 from om_workers.bootstrap import Wired
@@ -51,6 +51,13 @@ def unfinished(wired: Wired) -> list[str]:
     with wired.engine.connect() as connection:
         rows = connection.execute(select(*columns).where(JOB.c.state.in_([JobState.QUEUED, JobState.RUNNING]))).all()
     return [" ".join(str(value) for value in row) for row in rows]
+
+
+def finished(wired: Wired) -> int:
+    """How many jobs have ended."""
+    with wired.engine.connect() as connection:
+        ended = select(func.count()).where(JOB.c.state.in_([JobState.DONE, JobState.CANCELLED]))
+        return int(connection.execute(ended).scalar_one())
 
 
 def parked(wired: Wired) -> int:
